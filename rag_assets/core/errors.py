@@ -103,9 +103,9 @@ class UnreadableReply(RequestRejected):
     @classmethod
     def of(cls, model: str, reply: str) -> Self:
         shown = " ".join(reply.split())[:_SHOWN_REPLY_CHARS]
-        said = f"It wrote: {shown!r}" if shown else "It wrote nothing that can be seen"
+        written = f"It wrote: {shown!r}" if shown else "It wrote nothing that can be seen"
         return cls(
-            f"The reply of {model} cannot be read as an answer. {said}. The question is asked again by the next run; "
+            f"The reply of {model} cannot be read as an answer. {written}. The question is asked again by the next run; "
             "if that does not help, raise answering.max_output_tokens or name another model."
         )
 

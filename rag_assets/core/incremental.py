@@ -262,8 +262,8 @@ def found_in(path: Path, read: Callable[[Path], str]) -> str:
     file cannot be looked at, and what `read` raises.
     """
     path = path.absolute()
-    found = path.stat()
-    before = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    status = path.stat()
+    before = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
     if (path, read) not in _known or _known[path, read][0] != before:
         _known[path, read] = (before, read(path))
     return _known[path, read][1]

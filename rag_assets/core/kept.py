@@ -73,8 +73,8 @@ class KeptFile:
         it."""
         if not self.path.exists():
             return []
-        found = self.path.stat()
-        return [found.st_ino, found.st_size, found.st_mtime_ns]
+        status = self.path.stat()
+        return [status.st_ino, status.st_size, status.st_mtime_ns]
 
     def replies(self, kind: str, shape: type[Value]) -> "Kept[Value]":
         """Entries of a type that pydantic knows, written as JSON."""
@@ -182,13 +182,13 @@ class Kept(Generic[Value]):
 
     def get_all(self, keys: Collection[str]) -> dict[str, Value]:
         """The entries of those keys that `get` would find, by key."""
-        found: dict[str, Value] = {}
+        entries: dict[str, Value] = {}
         for key, content in self._sound(keys):
             try:
-                found[key] = self._load(content)
+                entries[key] = self._load(content)
             except ValueError:
                 self._warn(key)
-        return found
+        return entries
 
     def missing(self, keys: Collection[str]) -> list[str]:
         """The keys whose entries are absent or damaged, each once, in the order given."""

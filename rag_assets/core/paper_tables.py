@@ -119,7 +119,7 @@ def update_to(table: pa.Table, plan: UpdatePlan, published: RowsByPaper) -> Pape
         for paper in plan.unchanged
         if paper in marks and marks[paper] != published.papers.get(paper)
     ]
-    made = (one for one in by_paper(rows_of(table, "paper_id", [*plan.to_build, *again])))
+    made = (pair for pair in by_paper(rows_of(table, "paper_id", [*plan.to_build, *again])))
     return PapersUpdate(plan, marks, made, again)
 
 
@@ -160,7 +160,7 @@ class Manifest:
         shards = {
             key: vars(shard) for key, shard in self.shards.items()
         }  # asdict copies each paper
-        quarantined = [one.as_row() for one in self.quarantined]
+        quarantined = [paper.as_row() for paper in self.quarantined]
         return json.dumps(sealed({"shards": shards, "quarantined": quarantined})).encode()
 
 
@@ -206,14 +206,14 @@ class PaperTable:
         recover_folder(path)
         known = Manifest.of(path)
         files = files_by_key(path)
-        found = {
+        usable = {
             key: _shard_of(file, schema, known.shards.get(key), key, path)
             for key, file in files.items()
         }
-        shards = {key: shard for key, shard in found.items() if shard}
+        shards = {key: shard for key, shard in usable.items() if shard}
         with_rows = {paper for shard in shards.values() for paper in shard.papers}
         quarantined = [
-            one for one in known.quarantined if one.paper_id not in with_rows
+            paper for paper in known.quarantined if paper.paper_id not in with_rows
         ]  # an older manifest's
         return cls(path, schema, {key: files[key] for key in shards}, Manifest(shards, quarantined))
 
@@ -294,10 +294,10 @@ def shard_of(
     provenance: Mapping[str, Any],
 ) -> Shard:
     """What a manifest says of a file with these papers."""
-    found = file.stat()
+    status = file.stat()
     return Shard(
-        found.st_size,
-        found.st_mtime_ns,
+        status.st_size,
+        status.st_mtime_ns,
         file_sha256(file),
         n_rows,
         dict(provenance),
@@ -313,11 +313,11 @@ def _shard_of(
     known: what the manifest says of it."""
     if not key and not table.is_file():
         return None
-    found = file.stat()
-    if known and (known.n_bytes, known.modified_ns) == (found.st_size, found.st_mtime_ns):
+    status = file.stat()
+    if known and (known.n_bytes, known.modified_ns) == (status.st_size, status.st_mtime_ns):
         return known
     if known and known.sha256 == file_sha256(file):
-        return replace(known, modified_ns=found.st_mtime_ns)
+        return replace(known, modified_ns=status.st_mtime_ns)
     read = whole_file(file, schema)
     if read is None:
         return None
@@ -380,7 +380,7 @@ def drafted(
         )
         write_table(rows, files[key], provenance)
         without = _without_rows(table, key, dropped) | {
-            one: update.wanted[one] for one, own in new.items() if not len(own)
+            paper: update.wanted[paper] for paper, own in new.items() if not len(own)
         }
         shards[key] = shard_of(
             files[key], fingerprints_by(rows, "paper_id"), without, len(rows), provenance
@@ -435,15 +435,15 @@ def _outdated(table: PaperTable, keys: Iterable[str], provenance: Mapping[str, A
 
 def _kept(table: PaperTable, key: str, dropped: set[str]) -> pa.Table:
     """The rows that a file takes over, however many files the published table has."""
-    found = [table.schema.empty_table()]
+    tables = [table.schema.empty_table()]
     for own, shard in _overlapping(table, key):
-        if kept := [
+        if papers := [
             paper
             for paper in shard.papers
             if paper not in dropped and paper_hash(paper).startswith(key)
         ]:
-            found.append(table.rows_in(own, kept))
-    return pa.concat_tables(found)
+            tables.append(table.rows_in(own, papers))
+    return pa.concat_tables(tables)
 
 
 def _without_rows(table: PaperTable, key: str, dropped: set[str]) -> dict[str, str]:
@@ -457,8 +457,8 @@ def _without_rows(table: PaperTable, key: str, dropped: set[str]) -> dict[str, s
 
 def _overlapping(table: PaperTable, key: str) -> Iterator[tuple[str, Shard]]:
     return (
-        (own, one)
-        for own, one in table.manifest.shards.items()
+        (own, shard)
+        for own, shard in table.manifest.shards.items()
         if own.startswith(key) or key.startswith(own)
     )
 

@@ -60,4 +60,4 @@ def check_all(promises: Iterable[Promise[Subject]], subject: Subject) -> list[Ch
 
 def nothing_withholds(checked: Iterable[CheckedPromise]) -> bool:
     """Whether no blocking promise is broken."""
-    return not any(one.withholds for one in checked)
+    return not any(check.withholds for check in checked)

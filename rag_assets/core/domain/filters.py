@@ -120,19 +120,25 @@ class Filter:
     def names(self, kind: SectionKind) -> bool:
         """Whether a kind of section is asked for by name."""
         named = (
-            one
-            for one in self.conditions
-            if one.field is FilterField.SECTION and not one.is_excluded
+            condition
+            for condition in self.conditions
+            if condition.field is FilterField.SECTION and not condition.is_excluded
         )
-        return any(kind in one.values for one in named)
+        return any(kind in condition.values for condition in named)
 
     @property
     def papers(self) -> tuple[str, ...] | None:
         """The papers that are asked for by name; None without such a condition."""
         named = [
-            one for one in self.conditions if one.field is FilterField.PAPER and not one.is_excluded
+            condition
+            for condition in self.conditions
+            if condition.field is FilterField.PAPER and not condition.is_excluded
         ]
-        return tuple(str(value) for one in named for value in one.values) if named else None
+        return (
+            tuple(str(value) for condition in named for value in condition.values)
+            if named
+            else None
+        )
 
 
 EVERYTHING = Filter()

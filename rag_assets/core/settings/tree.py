@@ -73,18 +73,18 @@ class ShortNames(PydanticBaseSettingsSource):
         return None, field_name, False
 
     def __call__(self) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         variables = environment()
         if model := variables.get(ANSWER_MODEL_VARIABLE):
-            found["answering"] = {"model": model}
+            values["answering"] = {"model": model}
         provider, embedder = (variables.get(name) for name in EMBEDDING_VARIABLES)
         if bool(provider) != bool(embedder):
             raise InvalidSettings(
                 f"Set both {' and '.join(EMBEDDING_VARIABLES)}, or neither (environment or .env)."
             )
         if provider:
-            found["embedding"] = {"model": f"{provider}:{embedder}"}
-        return found
+            values["embedding"] = {"model": f"{provider}:{embedder}"}
+        return values
 
 
 def environment() -> dict[str, str]:

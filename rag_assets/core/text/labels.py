@@ -72,10 +72,10 @@ def labels_in(text: str) -> Iterator[PlacedLabel]:
 def label_before(text: str) -> Label | None:
     """The label that a text begins with as elements do ("Theorem 2 (Moe).", "Fig. 3 Map of"), not
     as a sentence about one does ("Figure 2 shows")."""
-    found = next(labels_in(text[:_MOST_CHARS]), None)
+    first = next(labels_in(text[:_MOST_CHARS]), None)
     opening = _OPENS.match(text)
-    begins = found is not None and opening is not None and found.start <= opening.end()
-    return found.label if begins and found is not None and _ENDS.match(text, found.end) else None
+    begins = first is not None and opening is not None and first.start <= opening.end()
+    return first.label if begins and first is not None and _ENDS.match(text, first.end) else None
 
 
 def label_of_section(title: str) -> Label | None:

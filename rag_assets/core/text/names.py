@@ -66,12 +66,12 @@ def words_of_file_name(paper_id: str) -> list[str]:
     "AMCOR_2023Q2_10Q" gives amcor, 2023q2, 2023, 10q; "BestBuy2019" gives bestbuy2019, bestbuy,
     2019, best, buy.
     """
-    found: list[str] = []
+    words: list[str] = []
     for piece in _PIECE.findall(paper_id.rpartition("/")[2]):
         runs = _LETTERS_OR_DIGITS.findall(piece)
         parts = [part for run in runs for part in _CAPITALISED_PART.findall(run)]
-        found += [piece, *(part for part in (*runs, *parts) if len(part) >= _MIN_PART_CHARS)]
-    return list(dict.fromkeys(map(plain_lower, found)))
+        words += [piece, *(part for part in (*runs, *parts) if len(part) >= _MIN_PART_CHARS)]
+    return list(dict.fromkeys(map(plain_lower, words)))
 
 
 def joined_pairs(text: str) -> list[str]:
@@ -214,15 +214,15 @@ def names_only(line: str, ordinary: Set[str]) -> bool:
 def begins_with_a_name(line: str, ordinary: Set[str]) -> bool:
     """Whether a line begins with a person's name and goes on with a place of work or an address: a
     list of authors with theirs, one after the other."""
-    found = _FIRST_WORDS.match(line)
+    opening_words = _FIRST_WORDS.match(line)
     if (
         len(line) > _MAX_CHARS
-        or found is None
+        or opening_words is None
         or not (_INSTITUTION.search(line) or _ADDRESS.search(line))
     ):
         return False
-    opening = found[1].split(",")[0].split()[:_WORDS_OF_A_PLACE]
-    words = [word.strip(",") for word in found[1].split()[:2]]
+    opening = opening_words[1].split(",")[0].split()[:_WORDS_OF_A_PLACE]
+    words = [word.strip(",") for word in opening_words[1].split()[:2]]
     are_ordinary = any(_bare(word) in ordinary for word in words)
     return (
         not _INSTITUTION.search(" ".join(opening)) and not are_ordinary and _is_long_enough(words)

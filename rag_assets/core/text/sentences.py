@@ -100,9 +100,9 @@ def _segments(text: str) -> Iterator[int]:
     for start, end in zip(cuts, (*cuts[1:], len(text)), strict=True):
         at = start
         for piece in sentencex.segment("en", text[start:end]):  # it loses a character of odd texts
-            if (found := text.find(piece, at, end)) >= 0:
-                yield found + len(piece) - at
-                at = found + len(piece)
+            if (start_of_piece := text.find(piece, at, end)) >= 0:
+                yield start_of_piece + len(piece) - at
+                at = start_of_piece + len(piece)
         if at < end:
             yield end - at
 

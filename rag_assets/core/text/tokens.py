@@ -219,8 +219,8 @@ def resolve_tokenizer(
 
 def _pinned(pin: Path) -> ResolvedTokenizer | None:
     """None when there is no pin or it is damaged."""
-    found = read_sealed(pin)
-    return next((choice for choice in _CHOICES.values() if asdict(choice) == found), None)
+    pinned = read_sealed(pin)
+    return next((choice for choice in _CHOICES.values() if asdict(choice) == pinned), None)
 
 
 def _pin(pin: Path, chosen: ResolvedTokenizer) -> None:

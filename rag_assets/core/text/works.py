@@ -40,8 +40,8 @@ def normal_arxiv(text: str | None) -> str | None:
     bare = re.sub(r"\s*\[[\w.-]+\]\s*$", "", (text or "").strip()[:_MAX_CHARS])
     if not idutils.is_arxiv(bare):
         return None
-    found = str(idutils.normalize_arxiv(bare)).split(":", 1)[1]
-    return _VERSION.sub("", found.split(" ")[0])
+    identifier = str(idutils.normalize_arxiv(bare)).split(":", 1)[1]
+    return _VERSION.sub("", identifier.split(" ")[0])
 
 
 def normal_pmid(text: str | None) -> str | None:
@@ -53,8 +53,8 @@ def normal_pmid(text: str | None) -> str | None:
 
 def dois_in(text: str) -> list[str]:
     """Each once, in order; one that is the beginning of another was cut at the end of a line."""
-    found = (_AFTER_DOI.sub("", match[0]).rstrip(").,;").lower() for match in _DOI.finditer(text))
-    dois = list(dict.fromkeys(filter(_DOI.fullmatch, found)))
+    written = (_AFTER_DOI.sub("", match[0]).rstrip(").,;").lower() for match in _DOI.finditer(text))
+    dois = list(dict.fromkeys(filter(_DOI.fullmatch, written)))
     return [
         doi for doi in dois if not any(other != doi and other.startswith(doi) for other in dois)
     ]
@@ -87,20 +87,21 @@ def same_works(records: Mapping[str, Record]) -> dict[str, str]:
     words.
     """
     first: dict[tuple[str, str], list[str]] = {}
-    found: dict[str, str] = {}
+    first_versions: dict[str, str] = {}
     for paper_id in sorted(records):
         keys = list(_keys(records[paper_id]))
         earlier = (
-            one
+            candidate
             for key in keys
-            for one in first.get(key, ())[:_MOST_COMPARED]
-            if key[0] in ("doi", "arxiv") or _are_versions(records[one], records[paper_id], key[0])
+            for candidate in first.get(key, ())[:_MOST_COMPARED]
+            if key[0] in ("doi", "arxiv")
+            or _are_versions(records[candidate], records[paper_id], key[0])
         )
-        if one := next(earlier, None):
-            found[paper_id] = found.get(one, one)
+        if first_version := next(earlier, None):
+            first_versions[paper_id] = first_versions.get(first_version, first_version)
         for key in keys:
             first.setdefault(key, []).append(paper_id)
-    return found
+    return first_versions
 
 
 def _keys(record: Record) -> Iterator[tuple[str, str]]:
@@ -171,8 +172,8 @@ def is_about_retractions(texts: Iterable[str]) -> bool:
 def is_label_of(title: str, *, in_capitals: bool = False) -> bool:
     """Whether a title begins, or ends, with the label of a retracted paper. in_capitals: no other
     counts."""
-    found = _LABEL.match(title) or _LABEL_BEHIND.search(title)
-    return found is not None and (not in_capitals or "RETRACTED" in found[0])
+    label = _LABEL.match(title) or _LABEL_BEHIND.search(title)
+    return label is not None and (not in_capitals or "RETRACTED" in label[0])
 
 
 def opens_with_label(text: str) -> bool:

@@ -240,10 +240,10 @@ class _Running:
 
     def _nthreads(self) -> dict[str, int]:
         try:
-            found: dict[str, int] = self._client.nthreads()
+            n_threads: dict[str, int] = self._client.nthreads()
         except Exception as error:  # whatever Dask makes of a connection that is gone
             raise self._gone() from error
-        return found
+        return n_threads
 
     def _results(self, future: "Future") -> Any:
         from distributed import KilledWorker

@@ -156,16 +156,16 @@ class Quantity:
 
 def quantities(text: str) -> list[Quantity]:
     """The quantities of a text in order."""
-    return [one for _, _, one in placed_quantities(normalized_numbers(text))]
+    return [quantity for _, _, quantity in placed_quantities(normalized_numbers(text))]
 
 
 def placed_quantities(normalized: str) -> list[tuple[int, int, Quantity]]:
     """The quantities of a text from `normalized_numbers`, each with its start and end offset."""
     cleaned = _without_references(normalized)
-    found = sorted(
+    placed = sorted(
         [*_written_in_digits(cleaned), *_written_in_words(cleaned)], key=lambda item: item[0]
     )
-    return _with_shared_units(cleaned, found)
+    return _with_shared_units(cleaned, placed)
 
 
 def _without_references(text: str) -> str:
@@ -291,19 +291,19 @@ def _written_in_words(text: str) -> Iterator[tuple[int, int, Quantity]]:
 
 
 def _with_shared_units(
-    text: str, found: list[tuple[int, int, Quantity]]
+    text: str, placed: list[tuple[int, int, Quantity]]
 ) -> list[tuple[int, int, Quantity]]:
-    shared = list(found)
-    for left in reversed(range(len(found) - 1)):
-        (start, end, one), (next_start, _, other) = shared[left], shared[left + 1]
-        has_kind = other.kind not in (PLAIN, YEAR, P_VALUE)
-        if one.kind == PLAIN and has_kind and _SAME_UNIT.fullmatch(text, end, next_start):
+    shared = list(placed)
+    for left in reversed(range(len(placed) - 1)):
+        (start, end, quantity), (next_start, _, following) = shared[left], shared[left + 1]
+        has_kind = following.kind not in (PLAIN, YEAR, P_VALUE)
+        if quantity.kind == PLAIN and has_kind and _SAME_UNIT.fullmatch(text, end, next_start):
             moved = replace(
-                one,
-                value=one.value * other.unit_scale,
-                kind=other.kind,
-                unit_scale=other.unit_scale,
-                has_unit=other.has_unit,
+                quantity,
+                value=quantity.value * following.unit_scale,
+                kind=following.kind,
+                unit_scale=following.unit_scale,
+                has_unit=following.has_unit,
             )
             shared[left] = (start, end, moved)
     return shared
