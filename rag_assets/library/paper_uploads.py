@@ -155,7 +155,9 @@ class PaperTrash:
         out."""
         folders = sorted(self._trash.iterdir(), reverse=True) if self._trash.is_dir() else []
         return [
-            one for folder in folders if (one := self._read(folder.name)) and one.state == "kept"
+            deletion
+            for folder in folders
+            if (deletion := self._read(folder.name)) and deletion.state == "kept"
         ]
 
     def discard(self, paper_id: str) -> TrashedPaper:
@@ -203,25 +205,27 @@ class PaperTrash:
         if not self._trash.is_dir():
             return ()
         with changing_papers(self._settings):
-            found = [self._read(folder.name) for folder in sorted(self._trash.iterdir())]
-            begun = [trashed for trashed in found if trashed and trashed.state != "kept"]
+            deletions = [self._read(folder.name) for folder in sorted(self._trash.iterdir())]
+            begun = [trashed for trashed in deletions if trashed and trashed.state != "kept"]
             for trashed in begun:
                 logger.warning(
                     "The deletion or restoration of %s was cut short; it is completed.",
                     trashed.paper_id,
                 )
             return [
-                self._discarded(one) if one.state == "discarding" else self._restored(one)
-                for one in begun
+                self._discarded(deletion)
+                if deletion.state == "discarding"
+                else self._restored(deletion)
+                for deletion in begun
             ]
 
     def _discarded(self, trashed: TrashedPaper) -> TrashedPaper:
         self._write(trashed)
         for file in trashed.files:
             _move(self._papers / file, self._folder(trashed) / _FILES / file)
-        kept = replace(trashed, state="kept")
-        self._write(kept)
-        return kept
+        deletion = replace(trashed, state="kept")
+        self._write(deletion)
+        return deletion
 
     def _restored(self, trashed: TrashedPaper) -> TrashedPaper:
         self._write(trashed)
@@ -312,12 +316,12 @@ class PaperUploads:
         demand_changeable(self._settings)
         with self._received(given, content) as received:
             known = self._format_of(received, given)
-            kept = kept_name(given, known)
-            paper_id = safe_id(stem_of(kept) or kept)
+            file_name = kept_name(given, known)
+            paper_id = safe_id(stem_of(file_name) or file_name)
             with changing_papers(self._settings):
                 is_new = self._demand_room(paper_id, known.source)
-                received.replace(self._settings.paths.papers / kept)
-        return UploadedPaper(paper_id, kept, is_new)
+                received.replace(self._settings.paths.papers / file_name)
+        return UploadedPaper(paper_id, file_name, is_new)
 
     def _demand_room(self, paper_id: str, source: Source) -> bool:
         """Whether the paper has no file yet. A paper may have one file of each format, all in one
@@ -365,24 +369,24 @@ class PaperUploads:
     def _format_of(self, received: Path, given: str) -> Format:
         """The format, by the content. Raises UploadRefused for what the settings or the
         installation cannot read."""
-        found = self._workers.submit(
+        file_format = self._workers.submit(
             look_at, (received, given), self._settings.parsing.limits
         ).result()
-        if isinstance(found, Failure):
-            raise UploadRefused(f"{shown(given)} {found.reason}")
+        if isinstance(file_format, Failure):
+            raise UploadRefused(f"{shown(given)} {file_format.reason}")
         parsing = self._settings.parsing
-        if found.needs and found.needs not in installed_extras():
+        if file_format.needs and file_format.needs not in installed_extras():
             raise UploadRefused(
-                f"{shown(given)} is a {found.suffixes[0]} file, which needs an optional dependency on the server: "
-                f"pip install 'rag_assets[{found.needs}]'. Export it as PDF, or install that."
+                f"{shown(given)} is a {file_format.suffixes[0]} file, which needs an optional dependency on the server: "
+                f"pip install 'rag_assets[{file_format.needs}]'. Export it as PDF, or install that."
             )
-        if found.source not in parsing.source_order or (
-            found.source is Source.TEXT and not parsing.use_text_txt
+        if file_format.source not in parsing.source_order or (
+            file_format.source is Source.TEXT and not parsing.use_text_txt
         ):
             raise UploadRefused(
-                f"{shown(given)} is {found.source}, which this corpus leaves out (parsing.source_order)."
+                f"{shown(given)} is {file_format.source}, which this corpus leaves out (parsing.source_order)."
             )
-        return found
+        return file_format
 
 
 def plain_name(given: str) -> str:
@@ -423,10 +427,10 @@ def kept_name(name: str, known: Format) -> str:
         short_hash = hashlib.sha256(encoded).hexdigest()[:8]
         cut = encoded[: _MAX_STEM_BYTES - 9].decode("utf-8", "ignore").rstrip(" .")
         stem = f"{cut}-{short_hash}"
-    kept = f"{stem}{suffix}"
-    if is_passed_over(kept) or is_library(kept):
+    file_name = f"{stem}{suffix}"
+    if is_passed_over(file_name) or is_library(file_name):
         raise UploadRefused(f"{shown(name)} cannot be the name of a paper. Rename the file.")
-    return kept
+    return file_name
 
 
 def look_at(upload: tuple[Path, str]) -> Format:

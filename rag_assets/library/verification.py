@@ -154,14 +154,14 @@ def _tables(paths: Paths) -> list[Path]:
 def _damaged_in(table: Path) -> Iterator[Found]:
     """Files of a table that differ from its manifest, with what is wrong with them."""
     wanted = Manifest.of(table).shards
-    found = files_by_key(table)
+    files = files_by_key(table)
     if not wanted:
-        if found or manifest_file(table).exists():
+        if files or manifest_file(table).exists():
             yield manifest_file(table), _DAMAGED
         return
-    for key in sorted(wanted.keys() - found.keys()):
+    for key in sorted(wanted.keys() - files.keys()):
         yield shard_file(table, key), _MISSING
-    for key, file in found.items():
+    for key, file in files.items():
         if key not in wanted:
             yield file, "is not in the manifest of its table"
         elif problem := _problem_of_file(file, wanted[key].sha256, "the manifest of its table"):

@@ -164,8 +164,8 @@ def find_on_pages(search: QuoteSearch) -> tuple[Box, ...]:
     pages = _read(search)
     whole = (_found_in_one_piece(wording, search, pages) for wording in search.wordings)
     pieces = (_found_in_pieces(wording, pages.text) for wording in search.wordings)
-    found = next(filter(None, chain(whole, pieces)), [])
-    return tuple(box for start, end in found for box in _line_boxes(pages.glyphs[start:end]))
+    spans = next(filter(None, chain(whole, pieces)), [])
+    return tuple(box for start, end in spans for box in _line_boxes(pages.glyphs[start:end]))
 
 
 def _read(search: QuoteSearch) -> _Pages:
@@ -203,9 +203,9 @@ def _downwards(glyphs: Sequence[_Placed]) -> list[_Placed]:
     turned_lines = [line for line in lines if line and line[0][0].quarter_turns]
     turned_lines.sort(key=lambda line: (line[0][0].quarter_turns, _reading_box(*line[0])[1]))
     return [
-        one
+        placed
         for line in (*upright, *turned_lines)
-        for one in (*line, (line[-1][0], replace(line[-1][1], text="\n")))
+        for placed in (*line, (line[-1][0], replace(line[-1][1], text="\n")))
     ]
 
 
@@ -275,8 +275,8 @@ def _found_in_pieces(quote: str, text: str) -> list[tuple[int, int]]:
     pairs = sorted(mapping.items())
     breaks = [
         at
-        for at, (one, other) in enumerate(pairwise(pairs), start=1)
-        if _is_interrupted(one, other)
+        for at, (before, after) in enumerate(pairwise(pairs), start=1)
+        if _is_interrupted(before, after)
     ]
     pieces = [pairs[start:end] for start, end in pairwise([0, *breaks, len(pairs)])]
     spans = [(page.starts[piece[0][1]], page.ends[piece[-1][1]]) for piece in pieces]
@@ -286,10 +286,10 @@ def _found_in_pieces(quote: str, text: str) -> list[tuple[int, int]]:
     return spans
 
 
-def _is_interrupted(one: tuple[int, int], other: tuple[int, int]) -> bool:
+def _is_interrupted(before: tuple[int, int], after: tuple[int, int]) -> bool:
     """Whether the words on the page between two found words are not part of the quote. If the quote
     has words there too, they were read differently: a formula, a cut word."""
-    n_in_quote, n_on_page = other[0] - one[0] - 1, other[1] - one[1] - 1
+    n_in_quote, n_on_page = after[0] - before[0] - 1, after[1] - before[1] - 1
     return n_on_page > (n_in_quote + _MAX_READ_DIFFERENTLY if n_in_quote else 0)
 
 

@@ -52,10 +52,10 @@ class KeptUntilChanged(Generic[Value]):
 def stamp_of(path: Path) -> _Stamp:
     """Changes when the file is written or replaced; None if there is no file."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 logger = logging.getLogger(__name__)
@@ -134,20 +134,22 @@ class PaperDetails(PaperSummary):
         Raises NotFound, which lists those there are.
         """
         wanted = name.strip().casefold()
-        by_id = (one for one in self.sections if one.section_id == name)
+        by_id = (section for section in self.sections if section.section_id == name)
         by_title = (
-            one for one in self.sections if wanted in (one.title.casefold(), one.path.casefold())
+            section
+            for section in self.sections
+            if wanted in (section.title.casefold(), section.path.casefold())
         )
         by_bare_title = (
-            one
-            for one in self.sections
-            if (number := heading_number(one.title)) and number.title.casefold() == wanted
+            section
+            for section in self.sections
+            if (number := heading_number(section.title)) and number.title.casefold() == wanted
         )
-        found = next(chain(by_id, by_title, by_bare_title), None)
-        if found is None:
-            titles = "; ".join(one.path or one.title for one in self.sections) or "none"
+        match = next(chain(by_id, by_title, by_bare_title), None)
+        if match is None:
+            titles = "; ".join(section.path or section.title for section in self.sections) or "none"
             raise NotFound(f"{self.paper_id} has no section {name!r}. Its sections: {titles}.")
-        return found
+        return match
 
 
 class Papers:
@@ -219,7 +221,8 @@ class Papers:
         record = self._record(paper_id)
         reason = row["error"] if row["status"] == "quarantined" else None
         reason = reason or next(
-            (uncut[paper_id] for kept in self._uncut if paper_id in (uncut := kept.get())), None
+            (uncut[paper_id] for reasons in self._uncut if paper_id in (uncut := reasons.get())),
+            None,
         )
         return PaperSummary(
             paper_id=paper_id,
@@ -245,7 +248,9 @@ class Papers:
             case PaperOrder.TITLE:
                 return plain_lower(paper.title or paper.paper_id)
             case PaperOrder.AUTHOR:
-                surnames = [plain_lower(one.family) for one in self._record(paper.paper_id).authors]
+                surnames = [
+                    plain_lower(author.family) for author in self._record(paper.paper_id).authors
+                ]
                 return not surnames, surnames, paper.year or 0
             case PaperOrder.YEAR:
                 return -(paper.year or 0)

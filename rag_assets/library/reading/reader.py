@@ -93,8 +93,8 @@ def demand_quote(quote: str) -> str:
 def matches_of(quote: str, candidates: Sequence[Chunk]) -> list[QuoteMatch]:
     """The places of a quote in the candidates, verified ones first, then the most alike. A passage
     that two chunks share is given once."""
-    found = [match for chunk in candidates if (match := _match_in(quote, chunk))]
-    found.sort(
+    matches = [match for chunk in candidates if (match := _match_in(quote, chunk))]
+    matches.sort(
         key=lambda match: (
             match.verdict is not Verdict.VERIFIED,
             match.verification is None,
@@ -102,7 +102,7 @@ def matches_of(quote: str, candidates: Sequence[Chunk]) -> list[QuoteMatch]:
         )
     )
     distinct: dict[tuple[str, str], QuoteMatch] = {}
-    for match in found:
+    for match in matches:
         distinct.setdefault((match.paper_id, match.quote), match)
     return list(distinct.values())
 
@@ -113,12 +113,12 @@ def _match_in(quote: str, chunk: Chunk) -> QuoteMatch | None:
         return _like(quote, chunk)
     start, end = places[0].start, places[-1].end
     kinds = {place.verification for place in places}
-    given, found = Words.of(quote), Words.of(chunk.text[start:end])
+    given, source = Words.of(quote), Words.of(chunk.text[start:end])
     # where the rest of the sentence changes the meaning of what is quoted, the whole sentence is
     # found
-    is_verified = Verification.APPROXIMATE not in kinds and len(found.words) <= len(given.words)
+    is_verified = Verification.APPROXIMATE not in kinds and len(source.words) <= len(given.words)
     verification = places[0].verification if len(kinds) == 1 else Verification.APPROXIMATE
-    likeness = fuzz.ratio(given.joined, found.joined)
+    likeness = fuzz.ratio(given.joined, source.joined)
     return _matched(quote, chunk, (start, end), verification, likeness, is_verified=is_verified)
 
 
@@ -155,12 +155,12 @@ def _matched(
     differences = []
     if not is_verified:
         # what the two do not share, by their folded words, each side as it is written
-        one, other = Words.of(quote), Words.of(source)
-        compared = SequenceMatcher(None, one.words, other.words, autojunk=False)
+        quote_words, source_words = Words.of(quote), Words.of(source)
+        compared = SequenceMatcher(None, quote_words.words, source_words.words, autojunk=False)
         for tag, a, b, c, d in compared.get_opcodes():
             if tag != "equal":
                 differences.append(
-                    Difference(_slice(quote, one, a, b), _slice(source, other, c, d))
+                    Difference(_slice(quote, quote_words, a, b), _slice(source, source_words, c, d))
                 )
     return QuoteMatch.within(
         chunk,
@@ -258,13 +258,17 @@ class Reader:
         papers = self._papers.all(order)
         if not text.strip():
             return papers
-        texts = [(one.paper_id, f"{one.named} {one.abstract}") for one in papers]
+        texts = [(paper.paper_id, f"{paper.named} {paper.abstract}") for paper in papers]
         with suppress(MissingInput):  # not indexed yet
             chunks = self._engine.sharing_words(text, _CHUNKS_LOOKED_AT)
             texts += [(chunk.paper_id, chunk.text) for chunk in chunks]
         words = text.casefold().split()
-        found = {paper for paper, said in texts if all(word in said.casefold() for word in words)}
-        return [one for one in papers if one.paper_id in found]
+        paper_ids = {
+            paper_id
+            for paper_id, content in texts
+            if all(word in content.casefold() for word in words)
+        }
+        return [paper for paper in papers if paper.paper_id in paper_ids]
 
     def paper(self, paper_id: str) -> PaperDetails:
         """A paper with its sections. Raises NotFound."""
@@ -277,17 +281,19 @@ class Reader:
     def section(self, paper_id: str, section: str) -> SectionText:
         """A section of a paper, found as `PaperDetails.section` does. Raises NotFound."""
         details = self._papers.one(paper_id)
-        found = details.section(section)
-        chunks = self._engine.chunks(found.chunk_ids)
+        section_summary = details.section(section)
+        chunks = self._engine.chunks(section_summary.chunk_ids)
         parts: list[SectionTextPart] = []
         texts: list[str] = []
         at = 0
-        for chunk in (chunks[chunk_id] for chunk_id in found.chunk_ids if chunk_id in chunks):
+        for chunk in (
+            chunks[chunk_id] for chunk_id in section_summary.chunk_ids if chunk_id in chunks
+        ):
             own = chunk.text[chunk.own_start :]
             parts.append(SectionTextPart(chunk.chunk_id, at, at + len(own), chunk.own_start))
             texts.append(own)
             at += len(own) + 1
-        return SectionText(paper_id, details.title, found, "\n".join(texts), tuple(parts))
+        return SectionText(paper_id, details.title, section_summary, "\n".join(texts), tuple(parts))
 
     def chunk(self, chunk_id: str) -> Chunk:
         """A chunk; its own fields hold the text before and after it. Raises NotFound."""
@@ -337,7 +343,7 @@ class Reader:
         best = next(iter(matches_of(quote.strip(), chunks)), None)
         if best is None:
             return QuoteVerdict(Verdict.NOT_FOUND, None, "", ())
-        chunk = next(one for one in chunks if one.chunk_id == best.chunk_id)
+        chunk = next(candidate for candidate in chunks if candidate.chunk_id == best.chunk_id)
         pages = self._places.of(chunk, best.start, best.end)
         return QuoteVerdict(best.verdict, best, self.titles().get(best.paper_id, ""), pages)
 
