@@ -52,15 +52,15 @@ def build_defs(*, overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
     They load even with wrong settings: a run, the sensor and the schedule read the settings again
     when they need them.
     """
-    now = _settings_now(overrides)
+    settings = _settings_now(overrides)
     verification, weekly = weekly_verification(overrides)
     return dg.Definitions(
         assets=[*SOURCES, *ASSETS],
         jobs=[*JOBS, verification],
-        sensors=[corpus_sensor(overrides), *_failure_sensors(now.automation.notify)],
-        schedules=[nightly_schedule(now.automation, overrides), weekly],
+        sensors=[corpus_sensor(overrides), *_failure_sensors(settings.automation.notify)],
+        schedules=[nightly_schedule(settings.automation, overrides), weekly],
         resources={
-            "settings": run_settings(now, overrides),
+            "settings": run_settings(settings, overrides),
             "models": run_models,
             "workforce": run_workforce,
             "engine": run_engine,

@@ -89,25 +89,25 @@ def look_for_changes(
     since a whole build may take long and cost money.
     """
     try:
-        found = observed_versions(settings)
+        versions = observed_versions(settings)
     except MissingInput as error:
         return dg.SensorResult(skip_reason=str(error), cursor=cursor)
     last = json.loads(cursor) if cursor else {}
     settled, seen = last.get("settled"), last.get("seen")
-    if found in (settled, known):
+    if versions in (settled, known):
         return dg.SensorResult(
-            skip_reason="No paper and no question changed.", cursor=_cursor(settled=found)
+            skip_reason="No paper and no question changed.", cursor=_cursor(settled=versions)
         )
     if settled is None and not known:
-        events = news(settings, found, known)
+        events = news(settings, versions, known)
         return dg.SensorResult(
-            skip_reason=NOTHING_RAN, cursor=_cursor(settled=found), asset_events=events
+            skip_reason=NOTHING_RAN, cursor=_cursor(settled=versions), asset_events=events
         )
-    if found != seen:
-        return dg.SensorResult(skip_reason=CHANGING, cursor=_cursor(settled=settled, seen=found))
-    events = news(settings, found, known)
+    if versions != seen:
+        return dg.SensorResult(skip_reason=CHANGING, cursor=_cursor(settled=settled, seen=versions))
+    events = news(settings, versions, known)
     return dg.SensorResult(
-        run_requests=[dg.RunRequest()], cursor=_cursor(settled=found), asset_events=events
+        run_requests=[dg.RunRequest()], cursor=_cursor(settled=versions), asset_events=events
     )
 
 
@@ -125,11 +125,12 @@ def weekly_verification(
 
     @dg.op(description="Fails, and names the files, if bytes of the data folder are damaged.")
     def verify_data_folder() -> None:
-        found = [
-            f"{one.path} {one.problem}. {one.remedy}" for one in damages(load_settings(overrides))
+        damaged = [
+            f"{damage.path} {damage.problem}. {damage.remedy}"
+            for damage in damages(load_settings(overrides))
         ]
-        if found:
-            raise dg.Failure("\n".join(found[:_MOST_NAMED]), {"n_damaged": len(found)})
+        if damaged:
+            raise dg.Failure("\n".join(damaged[:_MOST_NAMED]), {"n_damaged": len(damaged)})
 
     @dg.job(name=VERIFY, description="Compare every byte of the data folder with its checksums.")
     def verify() -> None:

@@ -153,7 +153,7 @@ def blocks(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Wor
 
 
 def _removal(published: pa.Table, updated: pa.Table, settings: Settings) -> Removal:
-    trashed = {one.paper_id for one in PaperTrash(settings).deletions()}
+    trashed = {deletion.paper_id for deletion in PaperTrash(settings).deletions()}
     rows = published.select(["paper_id", "sha256", "error"]).to_pylist()
     read = {row["paper_id"]: row["sha256"] for row in rows if row["error"] is None}
     errors = updated["error"].to_pylist()
@@ -163,8 +163,8 @@ def _removal(published: pa.Table, updated: pa.Table, settings: Settings) -> Remo
         for paper_id, sha256 in read.items()
         if sha256 and sha256 in by_file
     }
-    now = moved | dict(zip(updated["paper_id"].to_pylist(), errors, strict=True))
-    return Removal(set(read) - trashed, now, settings.execution.allow_removal)
+    remaining = moved | dict(zip(updated["paper_id"].to_pylist(), errors, strict=True))
+    return Removal(set(read) - trashed, remaining, settings.execution.allow_removal)
 
 
 def _index_facts(index: pa.Table) -> dict[str, Any]:
@@ -270,6 +270,6 @@ def _records_page(records: pa.Table) -> str:
         .to_pylist()
     )
     for row in rows:
-        row["authors"] = "; ".join(one["family"] for one in row["authors"])
+        row["authors"] = "; ".join(author["family"] for author in row["authors"])
         row["paper_id"] = short_id(row["paper_id"])
     return markdown_table(rows, n_shown=N_PAPERS_SHOWN)

@@ -127,7 +127,8 @@ def worse_table(worse: Sequence[Mapping[str, Any]]) -> str:
         if max(map(len, answers)) > MAX_CELL_CHARS:
             pairs = zip(*answers, strict=False)
             n_equal = next(
-                (n for n, (one, other) in enumerate(pairs) if one != other), min(map(len, answers))
+                (n for n, (before, after) in enumerate(pairs) if before != after),
+                min(map(len, answers)),
             )
             start = max(first for first, _ in sentence_spans(answers[0]) if first <= n_equal)
             answers = tuple(f"… {answer[start:]}" for answer in answers) if start else answers
@@ -155,18 +156,23 @@ def slices_table(history: Sequence[Mapping[str, Any]]) -> str:
     """One row per tag and metric of the newest evaluation, with the evaluations before it beside
     each figure."""
     rows = []
-    for tag, found in (history[-1].get("slices") or {}).items():
+    for tag, newest in (history[-1].get("slices") or {}).items():
         past = [
             entry["slices"][tag]
             for entry in history[-N_SLICED:-1]
             if tag in (entry.get("slices") or {})
         ]
         for metric in METRICS:
-            values = [one.get(metric.name) for one in (*past, found)]
+            values = [figures_of_run.get(metric.name) for figures_of_run in (*past, newest)]
             if values[-1] is not None:
                 figures = " → ".join("–" if value is None else f"{value:.3f}" for value in values)
                 rows.append(
-                    {"tag": tag, "questions": found["n"], "metric": metric.name, "figures": figures}
+                    {
+                        "tag": tag,
+                        "questions": newest["n"],
+                        "metric": metric.name,
+                        "figures": figures,
+                    }
                 )
     return markdown_table(rows, n_shown=len(rows))
 

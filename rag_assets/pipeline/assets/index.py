@@ -93,7 +93,7 @@ def chroma_index(settings: dg.ResourceParam[Settings]) -> Outcome:
         return vectors
 
     index = _vector_index(settings, facts.identity, vectors_of)
-    lost = {one.paper_id for one in quarantined_by(paths.vectors)}
+    lost = {paper.paper_id for paper in quarantined_by(paths.vectors)}
     yield from _indexed("chroma_index", index, settings, lost)
 
 
@@ -186,13 +186,13 @@ def _meta_follows_from(settings: Settings) -> list[Any]:
     tables = {paths.passages: PASSAGES, paths.profiles: PROFILES, paths.references: REFERENCES}
     facts = asdict(embedder_facts(settings.embedding, paths.models))
     indexes = (_vector_index(settings, facts["identity"]), word_index(settings))
-    found = [asdict(manifest) if (manifest := index.manifest()) else None for index in indexes]
+    manifests = [asdict(manifest) if (manifest := index.manifest()) else None for index in indexes]
     return [
         read_sealed(paths.index_meta),
         *checksums(tables),
         facts,
         [asdict(index.identity) for index in indexes],
-        found,
+        manifests,
         settings.indexing.fingerprint(),
         read_provenance(paths.chunks),
     ]
@@ -209,13 +209,13 @@ def _index_facts(settings: Settings) -> dict[str, Any]:
     vectors = _vector_index(settings, facts.identity)
     words = word_index(settings)
     problems = []
-    for asset, found, identity in (
+    for asset, manifest, identity in (
         ("chroma_index", vectors.manifest(), vectors.identity),
         ("bm25_index", words.manifest(), words.identity),
     ):
         wanted = IndexManifest.of(identity, fingerprints)
-        if found != wanted:
-            problems.append({"index": asset, "found": str(found), "wanted": str(wanted)})
+        if manifest != wanted:
+            problems.append({"index": asset, "found": str(manifest), "wanted": str(wanted)})
     version = data_version(fingerprints)
     without = published.without if (published := vectors.manifest()) else ()
     profiles, cited = (

@@ -72,7 +72,7 @@ def _cell(value: Any) -> str:
 
 def _short(value: Any) -> str:
     if isinstance(value, Mapping):
-        value = [f"{name}: {one}" for name, one in value.items()]
+        value = [f"{name}: {part}" for name, part in value.items()]
     value = ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else value
     text = "" if value is None else " ".join(str(value).split())
     return text if len(text) <= MAX_CELL_CHARS else text[: MAX_CELL_CHARS - 1] + "…"

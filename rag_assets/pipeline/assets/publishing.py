@@ -42,12 +42,12 @@ def progress(what: str, unit: str) -> Callable[[int, int], None]:
 
     def report(done: int, total: int) -> None:
         nonlocal last
-        now = time.monotonic()
+        at = time.monotonic()
         if done == total:
             logger.info("%s: %d of %d %s", what, done, total, unit)
-        elif now - last >= _SECONDS_BETWEEN_REPORTS:
-            last = now
-            left_s = (now - started) * (total - done) / max(done, 1)
+        elif at - last >= _SECONDS_BETWEEN_REPORTS:
+            last = at
+            left_s = (at - started) * (total - done) / max(done, 1)
             logger.info("%s: %d of %d %s, about %.0f s to go", what, done, total, unit, left_s)
 
     return report
@@ -85,8 +85,8 @@ def results(
 ) -> Iterator[dg.AssetCheckResult]:
     """The result of each check, filed under the newest materialization. labels: more metadata of
     each."""
-    for one in checked:
-        yield dg.AssetCheckResult(**_outcome(one), metadata=_metadata(one) | dict(labels or {}))
+    for each in checked:
+        yield dg.AssetCheckResult(**_outcome(each), metadata=_metadata(each) | dict(labels or {}))
 
 
 def withheld_results(
@@ -101,13 +101,13 @@ def withheld_results(
     note = {
         "withheld": "Nothing was published: the files, and the figures above, are those of an earlier run."
     }
-    for one in checked:
-        yield dg.Output(None, output_name=f"{asset.to_python_identifier()}_{one.promise.name}")
+    for each in checked:
+        yield dg.Output(None, output_name=f"{asset.to_python_identifier()}_{each.promise.name}")
         yield dg.AssetCheckEvaluation(
             asset_key=asset,
-            **_outcome(one),
-            metadata=dict(labels or {}) | note | _metadata(one),
-            blocking=one.promise.severity == "blocking",
+            **_outcome(each),
+            metadata=dict(labels or {}) | note | _metadata(each),
+            blocking=each.promise.severity == "blocking",
         )
 
 
@@ -219,8 +219,8 @@ def asset_step(
     if not nothing_withholds(made.checked):
         yield from withheld_results(made.checked, made.labels)
         return
-    told = made.publish()
-    facts = {**told, "counted": counted, KEY: key() if made.is_settled else None}
+    counts = made.publish()
+    facts = {**counts, "counted": counted, KEY: key() if made.is_settled else None}
     yield materialized(made, path, settings, facts)
     yield from results(made.checked, made.labels)
 
@@ -233,8 +233,8 @@ def last_fact(name: str) -> Any:
     """What the newest materialization of the asset tells under this name, whatever it follows from;
     None if nothing."""
     entry = _newest()
-    told = entry and entry.asset_materialization and entry.asset_materialization.metadata.get(name)
-    return told and told.value
+    fact = entry and entry.asset_materialization and entry.asset_materialization.metadata.get(name)
+    return fact and fact.value
 
 
 def _newest() -> dg.EventLogEntry | None:
@@ -256,16 +256,20 @@ def _last(context: dg.AssetExecutionContext, key: str) -> _Kept | None:
     logged = context.instance.all_logs(
         entry.run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION
     )
-    checks = [one.dagster_event.asset_check_evaluation_data for one in logged if one.dagster_event]
+    checks = [
+        log_entry.dagster_event.asset_check_evaluation_data
+        for log_entry in logged
+        if log_entry.dagster_event
+    ]
     own = {check.asset_check_key: check for check in checks if check.asset_key == context.asset_key}
     return (made, list(own.values())) if own.keys() == set(context.assets_def.check_keys) else None
 
 
-def _again(kept: _Kept, idle: Mapping[str, Any]) -> Outcome:
+def _again(last: _Kept, idle: Mapping[str, Any]) -> Outcome:
     """The outcome of a run that has nothing to do."""
-    made, checks = kept
-    told: dict[str, Any] = {name: value.value for name, value in made.metadata.items()}
-    n_items = told["n_added"] + told["n_changed"] + told["n_unchanged"]
+    made, checks = last
+    facts: dict[str, Any] = {name: value.value for name, value in made.metadata.items()}
+    n_items = facts["n_added"] + facts["n_changed"] + facts["n_unchanged"]
     metadata = {**made.metadata, **idle, **UpdatePlan().counts(), "n_unchanged": n_items}
     data_version = dg.DataVersion((made.tags or {})["dagster/data_version"])
     yield dg.MaterializeResult[Any](data_version=data_version, metadata=metadata)
@@ -357,8 +361,8 @@ def brought_up_to_date(
     def make() -> Made:
         planned = update(published)
         draft = drafted(published, planned, provenance, staged)
-        told = audit(draft)
-        for file, content in told.beside.items():
+        audited = audit(draft)
+        for file, content in audited.beside.items():
             staged.put(file, content)
 
         def publish() -> dict[str, int]:
@@ -367,15 +371,15 @@ def brought_up_to_date(
             published = PaperTable.published(path, schema)
             return planned.plan.counts()
 
-        facts = {"dagster/column_schema": column_schema(schema), **told.facts}
+        facts = {"dagster/column_schema": column_schema(schema), **audited.facts}
         return Made(
             draft.version,
             draft.n_rows,
-            told.checked,
+            audited.checked,
             publish,
             facts,
-            told.previews,
-            is_settled=told.is_settled,
+            audited.previews,
+            is_settled=audited.is_settled,
         )
 
     with staging() as staged:

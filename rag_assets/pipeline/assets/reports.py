@@ -159,14 +159,14 @@ def _publish(updates: list[ReportUpdate], unchanged: Collection[str], paths: Pat
         for update in updates:
             update.stage(staged)
         staged.publish()
-    kept = {file for update in updates for file in update.files.all()}
-    kept |= {
+    current = {file for update in updates for file in update.files.all()}
+    current |= {
         file
         for name in unchanged
         for file in ReportFiles(paths.templates / name, paths.reports).all()
     }
     for file in paths.reports.glob("*"):
-        if file not in kept and file.is_file():
+        if file not in current and file.is_file():
             file.unlink()
 
 

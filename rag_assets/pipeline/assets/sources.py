@@ -82,9 +82,9 @@ def known_versions(instance: dg.DagsterInstance, data_dir: Path) -> dict[str, st
         records = instance.fetch_materializations(dg.AssetKey(name), limit=_LOOKED_BACK).records
         made = [record.asset_materialization for record in records]
         versions = [
-            one.tags["dagster/data_version"]
-            for one in made
-            if one and one.tags and _folder_of(one) == own
+            report.tags["dagster/data_version"]
+            for report in made
+            if report and report.tags and _folder_of(report) == own
         ]
         if versions:
             known[name] = versions[0]

@@ -259,19 +259,21 @@ def _lost_papers(
         paper: f"No vectors were made of it: {files[paper]} {reason}"
         for paper, reason in sorted(reasons.items())
     }
-    found = [QuarantinedPaper(paper, files[paper], error, identity) for paper, error in why.items()]
-    if len(found) > 1 and len(found) == len({item.paper_id for item in items}):
+    quarantined = [
+        QuarantinedPaper(paper, files[paper], error, identity) for paper, error in why.items()
+    ]
+    if len(quarantined) > 1 and len(quarantined) == len({item.paper_id for item in items}):
         raise WorkLost(
-            f"Vectors can be made of none of the {len(found)} papers. The first: {found[0].error}"
+            f"Vectors can be made of none of the {len(quarantined)} papers. The first: {quarantined[0].error}"
         )
-    return found
+    return quarantined
 
 
 def _by_paper(
     rows: Sequence[IndexRow], column: Literal["text", "embedded_text"]
 ) -> dict[str, list[str]]:
     """The texts of that column, by paper."""
-    found: defaultdict[str, list[str]] = defaultdict(list)
+    texts: defaultdict[str, list[str]] = defaultdict(list)
     for row in rows:
-        found[row.paper_id].append(getattr(row, column))
-    return found
+        texts[row.paper_id].append(getattr(row, column))
+    return texts

@@ -61,10 +61,10 @@ def dagster_home(paths: Paths) -> Path:
     return home
 
 
-def _is_cut_short(found: bytes, whole: bytes) -> bool:
+def _is_cut_short(content: bytes, whole: bytes) -> bool:
     """Whether a full disk left a part of the file, or nothing: with its defaults, Dagster calls
     home."""
-    return len(found) < len(whole) and whole.startswith(found.rstrip(b"\0"))
+    return len(content) < len(whole) and whole.startswith(content.rstrip(b"\0"))
 
 
 def opened_instance(home: Path) -> "dg.DagsterInstance":

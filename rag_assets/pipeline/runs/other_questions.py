@@ -59,7 +59,7 @@ def answer_other_file(
                 engine, settings, asked, questions, run_id=context.run_id, report=report
             )
             answered.append(file)
-            if withheld := [one.promise.name for one in file.checked if one.withholds]:
+            if withheld := [check.promise.name for check in file.checked if check.withholds]:
                 raise dg.Failure(
                     f"The answers to {asked.label} are not published: {', '.join(withheld)}."
                 )
@@ -87,7 +87,7 @@ def _with_answers(report: RunReport, file: AnsweredFile, seconds: float) -> RunR
         "counted": "questions",
     }
     made = [AssetReport(label, facts, seconds)] if nothing_withholds(file.checked) else []
-    broken = [_broken(label, one) for one in file.checked if not one.is_kept]
+    broken = [_broken(label, check) for check in file.checked if not check.is_kept]
     return replace(report, assets=(*report.assets, *made), broken=(*report.broken, *broken))
 
 

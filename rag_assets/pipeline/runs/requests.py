@@ -129,7 +129,12 @@ def _message(status: str, events: Sequence["dg.DagsterEvent"]) -> str:
         e.step_materialization_data.materialization for e in events if e.is_step_materialization
     ]
     facts = next(
-        (one.metadata for one in made if one.asset_key.to_user_string() == "parsed_index"), {}
+        (
+            materialization.metadata
+            for materialization in made
+            if materialization.asset_key.to_user_string() == "parsed_index"
+        ),
+        {},
     )
     counts = {
         name: facts[f"n_{name}"].value if facts else 0 for name in ("added", "changed", "removed")
