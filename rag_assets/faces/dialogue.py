@@ -84,20 +84,22 @@ def dropped_rows(trace: AnswerTrace) -> list[dict[str, Any]]:
     outcomes = trace.final.verified.outcomes
     statements = [
         {
-            "reason": one.objection.reason,
-            "message": one.objection.why,
-            "claim": one.proposed.text,
+            "reason": outcome.objection.reason,
+            "message": outcome.objection.why,
+            "claim": outcome.proposed.text,
             "n": 1,
         }
-        for one in outcomes
-        if one.objection is not None
+        for outcome in outcomes
+        if outcome.objection is not None
     ]
     statements += [
-        {"reason": one.promise, "message": one.why, "claim": one.claim, "n": 1}
-        for one in trace.result.left_out
-        if one.promise
+        {"reason": left.promise, "message": left.why, "claim": left.claim, "n": 1}
+        for left in trace.result.left_out
+        if left.promise
     ]
-    lost = Counter(citation.reason for one in outcomes if one.holds for citation in one.lost)
+    lost = Counter(
+        citation.reason for outcome in outcomes if outcome.holds for citation in outcome.lost
+    )
     return statements + [
         {"reason": reason, "message": _LOST_CITATIONS[reason], "claim": "", "n": n}
         for reason, n in lost.items()
@@ -205,11 +207,11 @@ class Dialogue:
         text = self._earlier.same_as(reading.question, self._engine.answers_version())
         if text is None:
             return reading
-        said = Rewritten(text, is_rewritten=True, reason=_ASKED_BEFORE)
+        rewritten = Rewritten(text, is_rewritten=True, reason=_ASKED_BEFORE)
         return ReadQuestion(
             reading.question.model_copy(update={"id": text, "question": text}),
             reading.original,
-            said,
+            rewritten,
         )
 
     def _opened_model(self) -> RewritingModel | None:

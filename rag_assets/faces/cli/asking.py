@@ -66,13 +66,13 @@ class AskingOptions:
     def filter(self, titles: Collection[str]) -> Filter | None:
         """titles: the ids of all papers. Raises BadParameter for the id of a paper that is not
         there."""
-        found = filter_of(self.paper, self.where)
+        filter_ = filter_of(self.paper, self.where)
         demand_papers(
-            (found.papers if found else None) or (),
+            (filter_.papers if filter_ else None) or (),
             titles,
             option="--paper" if self.paper else "--where",
         )
-        return found
+        return filter_
 
 
 def taking_options(command: Callable[..., None]) -> Callable[..., None]:

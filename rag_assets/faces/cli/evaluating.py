@@ -74,7 +74,10 @@ def eval_compare(before: RunArgument, now: RunArgument, json_: JsonOption = Fals
         from rag_assets.evaluation.runs import read_run
 
         runs = read_run(before), read_run(now)
-        rows, changed = [_compared_row(one) for one in compared(*runs)], changed_settings(*runs)
+        rows, changed = (
+            [_compared_row(metric) for metric in compared(*runs)],
+            changed_settings(*runs),
+        )
         if json_:
             rendering.print_json({"changed": changed, "metrics": rows})
             return
@@ -107,11 +110,11 @@ def questions_suggest(
             raise typer.BadParameter(f"{out} exists, and may have been edited. Name another file.")
         settings = settings_of(data, set_, {"--model": ("answering.model", model)})
         with Connections(settings.model_access) as connections:
-            found = suggested(settings, n, connections)
-        lines = [one.model_dump_json(exclude_defaults=True) + "\n" for one in found]
+            questions = suggested(settings, n, connections)
+        lines = [question.model_dump_json(exclude_defaults=True) + "\n" for question in questions]
         write_atomically(out, "".join(lines).encode())
         rendering.print_line(
-            f"{out}: {len(found)} drafts. Read and correct each, and add some that no paper answers."
+            f"{out}: {len(questions)} drafts. Read and correct each, and add some that no paper answers."
         )
 
 
@@ -148,24 +151,24 @@ def _run(
 def _print_run(run: "Run", path: Path, *, json_: bool) -> None:
     from rag_assets.evaluation.comparison import summaries, unmeasured
 
-    found = summaries(run)
-    rows = [_summary_row(one) for one in found]
+    measured = summaries(run)
+    rows = [_summary_row(metric) for metric in measured]
     if json_:
         rendering.print_json({"run": str(path), "metrics": rows})
     else:
         rendering.print_columns(_columns(rows), title=str(path))
-        rendering.print_line(unmeasured(found))
+        rendering.print_line(unmeasured(measured))
 
 
-def _summary_row(one: "Summary") -> dict[str, Any]:
-    told = one.told
+def _summary_row(summary: "Summary") -> dict[str, Any]:
+    interval = summary.told
     facts = {
-        "mean": round(told.mean, 4),
-        "low": round(told.low, 4),
-        "high": round(told.high, 4),
-        "questions": told.n,
+        "mean": round(interval.mean, 4),
+        "low": round(interval.low, 4),
+        "high": round(interval.high, 4),
+        "questions": interval.n,
     }
-    return {"metric": one.metric.name, **facts}
+    return {"metric": summary.metric.name, **facts}
 
 
 def _compared_row(one: "Compared") -> dict[str, Any]:

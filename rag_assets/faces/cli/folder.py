@@ -49,19 +49,24 @@ def status(data: DataOption = None, json_: JsonOption = False) -> None:
             rendering.print_facts(shares, title="\nShares and scores, from 0 to 1")
             rendering.print_facts(origin, title="\nMade with")
             if files:
-                quarantined = ((one["file"], one["paper_id"], one["reason"]) for one in files)
+                quarantined = ((file["file"], file["paper_id"], file["reason"]) for file in files)
                 rendering.print_told("\nQuarantined files", quarantined)
             if lists:
                 of_list = "DOIs read: {n_dois:,}, papers here among them: {n_papers:,}".format_map
-                told = ((one["file"], "", of_list(one), one["problem"]) for one in lists)
-                rendering.print_told("\nLists of retracted papers", told)
-            if shown := read[: max(sum(one["is_doubtful"] for one in read), _READINGS_SHOWN)]:
-                told = (
-                    (one["file_path"], one["paper_id"], reading_in_words(one), one["notes"])
-                    for one in shown
+                rows = ((row["file"], "", of_list(row), row["problem"]) for row in lists)
+                rendering.print_told("\nLists of retracted papers", rows)
+            if shown := read[: max(sum(row["is_doubtful"] for row in read), _READINGS_SHOWN)]:
+                rows = (
+                    (
+                        reading["file_path"],
+                        reading["paper_id"],
+                        reading_in_words(reading),
+                        reading["notes"],
+                    )
+                    for reading in shown
                 )
                 rendering.print_told(
-                    f"\nHow papers were read, the worst first ({len(shown)} of {len(read)})", told
+                    f"\nHow papers were read, the worst first ({len(shown)} of {len(read)})", rows
                 )
 
 
@@ -74,20 +79,20 @@ def verify(data: DataOption = None, json_: JsonOption = False) -> None:
     with reported():
         from rag_assets.library.verification import damages
 
-        found = list(damages(settings_of(data, None)))
+        damaged = list(damages(settings_of(data, None)))
         if json_:
             rendering.print_json(
                 [
-                    {"file": str(one.path), "problem": one.problem, "remedy": one.remedy}
-                    for one in found
+                    {"file": str(damage.path), "problem": damage.problem, "remedy": damage.remedy}
+                    for damage in damaged
                 ]
             )
-        elif found:
-            for one in found:
-                rendering.print_line(f"{one.path} {one.problem}. {one.remedy}")
+        elif damaged:
+            for damage in damaged:
+                rendering.print_line(f"{damage.path} {damage.problem}. {damage.remedy}")
         else:
             rendering.print_line("Every file is as it was made.")
-    if found:
+    if damaged:
         raise typer.Exit(1)
 
 
@@ -136,11 +141,11 @@ def papers(
         if json_:
             rendering.print_json(rows)
         else:
-            told = (
+            paragraphs = (
                 (_listed(row), row["paper_id"], row["state"].removeprefix("ready"), row["abstract"])
                 for row in rows
             )
-            rendering.print_told(f"{len(rows)} papers of {settings.data_dir}", told)
+            rendering.print_told(f"{len(rows)} papers of {settings.data_dir}", paragraphs)
 
 
 def _listed(row: dict[str, Any]) -> str:

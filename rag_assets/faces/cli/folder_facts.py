@@ -103,12 +103,12 @@ def reading_in_words(reading: Mapping[str, Any]) -> str:
         "pages without text": reading["n_pages_unread"] or None,
         "pages with words cut in two": reading["n_pages_cut"] or None,
     }
-    told = [
+    counted = [
         f"{n} {name if n != 1 else name.replace('s', '', 1)}"
         for name, n in counts.items()
         if n is not None
     ]
-    return ", ".join([reading["source"], *told])
+    return ", ".join([reading["source"], *counted])
 
 
 def papers_listed(settings: Settings, find: str, order: PaperOrder) -> list[dict[str, Any]]:
@@ -120,7 +120,7 @@ def papers_listed(settings: Settings, find: str, order: PaperOrder) -> list[dict
     from rag_assets.library.reading.reader import Reader
 
     with open_engine(settings) as engine, Reader(settings, engine) as reader:
-        found = reader.papers(find, order)
+        papers = reader.papers(find, order)
     return [
         {
             "paper_id": paper.paper_id,
@@ -130,7 +130,7 @@ def papers_listed(settings: Settings, find: str, order: PaperOrder) -> list[dict
             "state": f"{paper.state}: {paper.reason}" if paper.reason else str(paper.state),
             "abstract": shorten(paper.abstract, _LISTED_CHARS, placeholder=" ..."),
         }
-        for paper in found
+        for paper in papers
     ]
 
 

@@ -49,11 +49,11 @@ def _print_answer(result: QAResult, titles: Mapping[str, str]) -> None:
         console.print(legible(result.answer))
     for claim in result.claims:
         _print_claim(console, claim, titles)
-    told = notes_of(result)
-    for remark in told:
+    notes = notes_of(result)
+    for remark in notes:
         console.print(legible(f"  {remark}" if not result.claims else remark))
     if result.nearest:
-        if told or not result.claims:
+        if notes or not result.claims:
             console.print()
         console.print(nearest_heading(result))
     for claim in result.nearest:

@@ -115,8 +115,8 @@ def print_run(report: "RunReport") -> None:
             Text.assemble((f"{check.asset} · {check.check}", colour), legible(what)), soft_wrap=True
         )
         for row in check.offenders if check.is_blocking and not check.finding else ():
-            told = ", ".join(f"{name}: {value}" for name, value in row.items())
-            err().print(legible(f"  - {told}"), soft_wrap=True)
+            offender = ", ".join(f"{name}: {value}" for name, value in row.items())
+            err().print(legible(f"  - {offender}"), soft_wrap=True)
     for message in report.errors:
         place, colon, problem = message.partition(":")
         err().print(Text.assemble((place, "red"), colon, problem), soft_wrap=True)
@@ -168,9 +168,9 @@ def print_facts(facts: Mapping[str, Any], *, title: str) -> None:
     """One fact per line, for people: shares and scores with three decimals, what is missing as a
     dash."""
     rows = [
-        (f"{name} {part}".strip().replace("_", " "), one)
+        (f"{name} {part}".strip().replace("_", " "), fact)
         for name, value in facts.items()
-        for part, one in (value.items() if isinstance(value, Mapping) else [("", value)])
+        for part, fact in (value.items() if isinstance(value, Mapping) else [("", value)])
     ]
     print_columns(rows, title=title)
 
@@ -182,8 +182,8 @@ def print_told(title: str, rows: Iterable[tuple[str, str, *tuple[str, ...]]]) ->
     for heading, paper_id, *paragraphs in rows:
         out().print()
         print_indented(heading, 0, paper_id)
-        for told in filter(None, paragraphs):
-            print_indented(told)
+        for paragraph in filter(None, paragraphs):
+            print_indented(paragraph)
 
 
 def print_hits(record: Mapping[str, Any], titles: Mapping[str, str]) -> None:

@@ -148,14 +148,16 @@ def _write(template: "Callable[[], Template]", settings: "Settings", out: Path |
     from rag_assets.engine import open_engine
     from rag_assets.reports.update import ReportWriter
 
-    found = template()
+    loaded = template()
     with open_engine(settings) as engine:
         for where in {
-            section.settings.where for section in found.sections if section.settings.papers == "all"
+            section.settings.where
+            for section in loaded.sections
+            if section.settings.papers == "all"
         }:
             if not engine.papers(where):
                 raise InvalidFilter(f"No paper passes the filter {where}: there is nothing to ask.")
-        written = ReportWriter(engine, settings).written(found, rendering.counting("questions"))
+        written = ReportWriter(engine, settings).written(loaded, rendering.counting("questions"))
     content = render(written)
     if out is None:
         rendering.print_line(content.decode())

@@ -167,7 +167,7 @@ def _materialize(
         report = answer_other_file(settings, other, report, started_by=started_by)
     if json_:
         answers = _answers(report, configured_set(settings)) if with_answers else None
-        shown = {} if answers is None else {"answers": [asdict(one) for one in answers]}
+        shown = {} if answers is None else {"answers": [asdict(answer) for answer in answers]}
         rendering.print_json({**asdict(report), **shown})
     else:
         rendering.print_run(report)

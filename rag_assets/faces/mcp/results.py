@@ -48,7 +48,7 @@ def hits_reply(hits: Sequence[Hit], titles: Mapping[str, str]) -> str:
     id."""
     if not hits:
         return NOTHING_FOUND
-    found = [
+    rows = [
         {
             **_place(hit.place, titles.get(hit.chunk.paper_id)),
             "section": hit.passage.section_path,
@@ -58,7 +58,7 @@ def hits_reply(hits: Sequence[Hit], titles: Mapping[str, str]) -> str:
         }
         for hit in hits
     ]
-    return _reply(f"{len(hits)} chunks, best first.", hits=found)
+    return _reply(f"{len(hits)} chunks, best first.", hits=rows)
 
 
 def answer_reply(result: QAResult, titles: Mapping[str, str]) -> str:
@@ -66,19 +66,19 @@ def answer_reply(result: QAResult, titles: Mapping[str, str]) -> str:
     titles: by paper id."""
     notes = notes_of(result)
     if result.refused:
-        said = f"{result.answer} {_AFTER_REFUSAL}"
+        heading = f"{result.answer} {_AFTER_REFUSAL}"
     elif result.withheld:
-        said = result.answer
+        heading = result.answer
     else:
-        said = "The claims that were verified, each with the places that prove it."
+        heading = "The claims that were verified, each with the places that prove it."
         notes += [_NOT_WRITTEN] if result.model.startswith(EXTRACTIVE) else []
     nearest = (
-        {nearest_heading(result): [_claim(one, titles) for one in result.nearest]}
+        {nearest_heading(result): [_claim(claim, titles) for claim in result.nearest]}
         if result.nearest
         else {}
     )
     return _reply(
-        said, claims=[_claim(one, titles) for one in result.claims], notes=notes, **nearest
+        heading, claims=[_claim(claim, titles) for claim in result.claims], notes=notes, **nearest
     )
 
 
@@ -94,30 +94,31 @@ def matches_reply(matches: Sequence[QuoteMatch], titles: Mapping[str, str], titl
         return _NOT_FOUND
     verdict = "VERIFIED" if matches[0].verdict is Verdict.VERIFIED else "NEAR"
     return _reply(
-        f"{verdict}.", places=[_match(one, titles.get(one.paper_id, title)) for one in matches]
+        f"{verdict}.",
+        places=[_match(match, titles.get(match.paper_id, title)) for match in matches],
     )
 
 
-def section_reply(found: SectionText, start: int) -> str:
+def section_reply(section: SectionText, start: int) -> str:
     """A section from a character on, with the chunk id of each part of its text."""
-    n_chars = len(found.text)
+    n_chars = len(section.text)
     end = min(n_chars, start + MAX_SECTION_CHARS)
     if start >= n_chars:
-        said = f"The section has {n_chars:,} characters: there is nothing from {start:,} on."
+        heading = f"The section has {n_chars:,} characters: there is nothing from {start:,} on."
     elif end < n_chars:
-        said = f"Characters {start:,} to {end:,} of {n_chars:,}. To read on, call again with start {end}."
+        heading = f"Characters {start:,} to {end:,} of {n_chars:,}. To read on, call again with start {end}."
     else:
-        said = "The section up to its end."
+        heading = "The section up to its end."
     texts = [
-        (part.chunk_id, found.text[max(part.start, start) : min(part.end, end)])
-        for part in found.parts
+        (part.chunk_id, section.text[max(part.start, start) : min(part.end, end)])
+        for part in section.parts
     ]
     shown = [{"chunk_id": chunk_id, "text": text} for chunk_id, text in texts if text.strip()]
     return _reply(
-        said,
-        paper_id=found.paper_id,
-        title=found.title,
-        section=_section(found.section),
+        heading,
+        paper_id=section.paper_id,
+        title=section.title,
+        section=_section(section.section),
         parts=shown,
     )
 
@@ -137,7 +138,7 @@ def papers_reply(papers: Sequence[PaperSummary], matching: str | None, offset: i
     """Up to MAX_PAPERS papers, from the one at `offset` on, whose id, title, authors and year hold
     all words of `matching`."""
     words = (matching or "").casefold().split()
-    fitting = [one for one in papers if all(word in one.named.casefold() for word in words)]
+    fitting = [paper for paper in papers if all(word in paper.named.casefold() for word in words)]
     shown = fitting[offset : offset + MAX_PAPERS]
     if not shown:
         return (
@@ -148,7 +149,7 @@ def papers_reply(papers: Sequence[PaperSummary], matching: str | None, offset: i
     n_left = len(fitting) - offset - len(shown)
     more = f", {n_left} more: list_papers with offset {offset + len(shown)}" if n_left else ""
     return _reply(
-        f"Papers: {len(fitting)}{more}", papers=[_paper(one, MAX_LISTED_CHARS) for one in shown]
+        f"Papers: {len(fitting)}{more}", papers=[_paper(paper, MAX_LISTED_CHARS) for paper in shown]
     )
 
 
@@ -158,14 +159,14 @@ def safe(value: Any) -> Any:
     if isinstance(value, str):
         return legible(neutral(value))
     if isinstance(value, Mapping):
-        return {name: safe(one) for name, one in value.items() if one not in _EMPTY}
+        return {name: safe(field) for name, field in value.items() if field not in _EMPTY}
     if isinstance(value, Sequence):
         return list(map(safe, value))
     return value
 
 
-def _reply(said: str, **facts: Any) -> str:
-    return f"{safe(said)}\n{json.dumps(safe(facts), ensure_ascii=False)}"
+def _reply(heading: str, **facts: Any) -> str:
+    return f"{safe(heading)}\n{json.dumps(safe(facts), ensure_ascii=False)}"
 
 
 def _claim(claim: Claim, titles: Mapping[str, str]) -> dict[str, Any]:
@@ -204,7 +205,8 @@ def _match(match: QuoteMatch, title: str) -> dict[str, Any]:
         "section": match.section_path,
         "as_it_stands": match.quote,
         "differences": [
-            {"quote": one.quote, "paper": one.source} for one in match.differences[:MAX_DIFFERENCES]
+            {"quote": difference.quote, "paper": difference.source}
+            for difference in match.differences[:MAX_DIFFERENCES]
         ],
         "more_differences": max(len(match.differences) - MAX_DIFFERENCES, 0) or None,
     }

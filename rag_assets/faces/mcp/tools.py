@@ -148,8 +148,8 @@ class Tools:
             from_thread.check_cancelled()  # a client that gave up stops the work here
             if isinstance(event, Finished):
                 return answer_reply(event.trace.result, self._reader.titles())
-            if said := _progress(event):
-                from_thread.run(context.report_progress, 0, None, said)
+            if message := _progress(event):
+                from_thread.run(context.report_progress, 0, None, message)
         raise TypeError("an answer ended without its result")
 
     def verify_quote(self, quote: Quote, paper_id: PaperId = None) -> str:
@@ -209,9 +209,11 @@ class Tools:
         """
         if chunk_id is not None:
             chunk = self._reader.chunk(chunk_id)
-            found = self._reader.section(chunk.paper_id, chunk.section_id)
-            begins = next((part.start for part in found.parts if part.chunk_id == chunk_id), 0)
-            return section_reply(found, begins if start is None else start)
+            section_text = self._reader.section(chunk.paper_id, chunk.section_id)
+            begins = next(
+                (part.start for part in section_text.parts if part.chunk_id == chunk_id), 0
+            )
+            return section_reply(section_text, begins if start is None else start)
         if paper_id is None:
             raise ToolError(
                 "Give a chunk_id, or a paper_id (list_papers has them) with or without a section."

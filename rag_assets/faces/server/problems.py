@@ -165,7 +165,7 @@ _KINDS: Mapping[type[RagAssetsError], _Kind] = {
 
 def problem_of(error: RagAssetsError) -> ProblemError:
     """What the caller is told of one of our errors; the whole message goes to the log."""
-    kind = next(_KINDS[one] for one in type(error).__mro__ if one in _KINDS)
+    kind = next(_KINDS[cls] for cls in type(error).__mro__ if cls in _KINDS)
     asked_wait = getattr(error, "retry_after_s", None)
     wait = ceil(asked_wait) if asked_wait is not None else kind.retry_after_s
     if kind.detail is not None:
@@ -223,11 +223,12 @@ def _of_framework(error: AnyHTTPException) -> ProblemError:
     return problem
 
 
-def _readable(found: Any) -> str:
+def _readable(failures: Any) -> str:
     """The first errors of a validation as sentences, without the values: they may be long, or
     secret."""
-    said = [
-        f"{'.'.join(str(part) for part in one['loc'][1:]) or 'body'}: {one['msg']}" for one in found
+    sentences = [
+        f"{'.'.join(str(part) for part in error['loc'][1:]) or 'body'}: {error['msg']}"
+        for error in failures
     ]
-    more = len(said) - _SHOWN_ERRORS
-    return "; ".join(said[:_SHOWN_ERRORS]) + (f"; and {more} more" if more > 0 else "")
+    more = len(sentences) - _SHOWN_ERRORS
+    return "; ".join(sentences[:_SHOWN_ERRORS]) + (f"; and {more} more" if more > 0 else "")

@@ -74,12 +74,12 @@ class AnswerEvents:
             case Finished(trace):
                 steps = [
                     {
-                        "kind": one.kind,
-                        "about": one.about,
-                        "words": one.words,
-                        "n_claims": one.n_claims,
+                        "kind": step.kind,
+                        "about": step.about,
+                        "words": step.words,
+                        "n_claims": step.n_claims,
                     }
-                    for one in trace.steps
+                    for step in trace.steps
                 ]
                 return "done", {
                     "answer": self._style.shown_row(asdict(trace.result)),
@@ -231,7 +231,7 @@ async def answer(body: AnswerRequest, request: Request, shared: SharedDep) -> Re
             seen.append(event)
             if isinstance(event, Finished):
                 answered = Answered.of(seen, titles)
-                kept = (
+                place = (
                     shared.dialogue.keep(reading, answered, body.conversation_id)
                     if body.keep
                     else Kept()
@@ -242,7 +242,7 @@ async def answer(body: AnswerRequest, request: Request, shared: SharedDep) -> Re
                     if offered
                     else None
                 }
-                data |= {**asdict(kept), "seconds": round(perf_counter() - started, 3)}
+                data |= {**asdict(place), "seconds": round(perf_counter() - started, 3)}
             yield name, data
 
     events = shared.answering.events(rendered)

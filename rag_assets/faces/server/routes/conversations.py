@@ -52,7 +52,7 @@ class KeptTurn(BaseModel):
             paper_ids=list(turn.asked.paper_ids),
             answer=style.shown_row(turn.answer),
             contexts=[dict(context) for context in turn.contexts],
-            dropped=[dict(one) for one in turn.dropped],
+            dropped=[dict(row) for row in turn.dropped],
             at=turn.at,
         )
 
@@ -78,9 +78,9 @@ def begin(shared: SharedDep) -> Begun:
 @router.get("/{conversation_id}")
 def conversation(conversation_id: str, shared: SharedDep) -> KeptConversation:
     """A conversation with its turns."""
-    found = shared.conversations.get(conversation_id)
-    turns = [KeptTurn.of(turn, shared.engine.style) for turn in found.turns]
-    return KeptConversation(**asdict(found.summary), turns=turns)
+    kept_conversation = shared.conversations.get(conversation_id)
+    turns = [KeptTurn.of(turn, shared.engine.style) for turn in kept_conversation.turns]
+    return KeptConversation(**asdict(kept_conversation.summary), turns=turns)
 
 
 @router.delete("/{conversation_id}", status_code=HTTPStatus.NO_CONTENT)

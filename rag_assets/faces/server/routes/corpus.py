@@ -60,12 +60,14 @@ def _examples(settings: Settings) -> list[str]:
     """The first questions of the file that have an answer, as far as is said; none where the file
     cannot be read."""
     try:
-        found = configured_questions(settings) or []
+        questions = configured_questions(settings) or []
     except (InvalidQuestions, MissingInput):
         return []
-    return [one.question for one in found if one.question and one.answerable is not False][
-        :_N_EXAMPLES
-    ]
+    return [
+        question.question
+        for question in questions
+        if question.question and question.answerable is not False
+    ][:_N_EXAMPLES]
 
 
 class Uploaded(BaseModel):
@@ -138,11 +140,13 @@ async def delete(paper_id: str, shared: SharedDep) -> Deleted:
 @router.get("/trash", tags=["papers"], dependencies=[counts_as_upload])
 async def trash(shared: SharedDep) -> DeletionList:
     """The deletions that can be undone."""
-    kept = await shared.changing.result(shared.changes.deletions)
+    deletions = await shared.changing.result(shared.changes.deletions)
     return DeletionList(
         deletions=[
-            Deletion(trash_id=one.trash_id, paper_id=one.paper_id, files=list(one.files))
-            for one in kept
+            Deletion(
+                trash_id=deletion.trash_id, paper_id=deletion.paper_id, files=list(deletion.files)
+            )
+            for deletion in deletions
         ]
     )
 
@@ -177,12 +181,12 @@ class Run(BaseModel):
 @router.get("/runs/{run_id}", tags=["papers"])
 def run(run_id: str, shared: SharedDep) -> Run:
     """How far a run is."""
-    found = shared.changes.progress(run_id)
-    steps = [Step(asset=asset, state=state) for asset, state in found.steps.items()]
+    progress = shared.changes.progress(run_id)
+    steps = [Step(asset=asset, state=state) for asset, state in progress.steps.items()]
     return Run(
-        run_id=found.run_id,
-        state=found.state,
+        run_id=progress.run_id,
+        state=progress.state,
         steps=steps,
-        message=found.message,
-        seconds=found.seconds,
+        message=progress.message,
+        seconds=progress.seconds,
     )

@@ -105,23 +105,23 @@ async def chunk(
     chunk_id: str, shared: SharedDep, start: Offset = None, end: Offset = None
 ) -> ChunkReply:
     """A chunk with what stands around it; start and end ask for a part of it."""
-    found = await shared.searching.result(lambda: shared.reader.chunk(chunk_id))
+    cited = await shared.searching.result(lambda: shared.reader.chunk(chunk_id))
     is_part = start is not None or end is not None
-    first, last = found.part(start, end)
+    first, last = cited.part(start, end)
     whole = {
-        "page_start": found.page_start,
-        "page_end": found.page_end,
-        "page_label": found.page_label,
+        "page_start": cited.page_start,
+        "page_end": cited.page_end,
+        "page_label": cited.page_label,
     }
     return ChunkReply.within(
-        found,
+        cited,
         first,
         last,
-        title=shared.facts.now().titles.get(found.paper_id, ""),
-        section_path=found.section_at(first)[1] if is_part else found.section_path,
-        text=found.text,
-        before=found.context_before,
-        after=found.context_after,
+        title=shared.facts.now().titles.get(cited.paper_id, ""),
+        section_path=cited.section_at(first)[1] if is_part else cited.section_path,
+        text=cited.text,
+        before=cited.context_before,
+        after=cited.context_after,
         **{} if is_part else whole,
     )
 
@@ -150,8 +150,8 @@ async def place(
     chunk_id: str, shared: SharedDep, start: Offset = None, end: Offset = None
 ) -> PlaceReply:
     """The pages that a part of a chunk stands on, and the boxes of its lines."""
-    found = await shared.searching.result(lambda: shared.reader.place(chunk_id, start or 0, end))
-    return PlaceReply(pages=found)
+    pages = await shared.searching.result(lambda: shared.reader.place(chunk_id, start or 0, end))
+    return PlaceReply(pages=pages)
 
 
 def _parsed(boxes: str | None) -> list[FractionBox]:

@@ -135,6 +135,6 @@ def _reply(report: Report) -> TableReply:
 def _cell(claims: tuple[CitedClaim, ...], reason: str) -> Cell:
     return Cell(
         text=" ".join(claim.said for claim in claims),
-        citations=[one.citation for claim in claims for one in claim.evidence],
+        citations=[quote.citation for claim in claims for quote in claim.evidence],
         reason="" if claims else reason,
     )
