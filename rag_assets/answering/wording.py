@@ -209,7 +209,6 @@ def not_found_notes(missing: Sequence[str], n_read: int) -> list[str]:
 
 
 def nearest_heading(result: QAResult) -> str:
-    """The heading of its nearest sentences."""
     return NEAR_AN_ANSWER if result.claims else NEAR_A_REFUSAL
 
 

@@ -44,8 +44,6 @@ passage ids."""
 
 @dataclass(frozen=True)
 class PaperFile:
-    """One file of a paper."""
-
     path: Path
     relative: str
     """From the papers folder, with forward slashes."""

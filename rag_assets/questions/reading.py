@@ -153,8 +153,6 @@ class QuestionPart:
 
 @dataclass(frozen=True)
 class QuestionReading:
-    """What a question asks."""
-
     parts: tuple[QuestionPart, ...]
     """In order; the question itself where it is one."""
     kinds: frozenset[Kind]

@@ -107,8 +107,6 @@ class Template:
 
 @dataclass
 class _SectionDraft:
-    """A section that is being read."""
-
     heading: str
     level: int
     line: int

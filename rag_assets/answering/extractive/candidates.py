@@ -48,8 +48,6 @@ Span = tuple[int, int]
 
 
 class CandidateKind(StrEnum):
-    """Kinds of candidates."""
-
     SENTENCE = "sentence"
     ROW = "row"
     """A row of a table with its header."""

@@ -64,8 +64,6 @@ _PLACE_BEFORE = re.compile(rf"\b{_PLACE} $", re.IGNORECASE)
 
 
 class NameKind(StrEnum):
-    """Kinds of names."""
-
     PROPER = "proper"
     CODE = "code"
     """Letters with digits or capitals inside: "BMS-986158", "YOLOv8", "RNaseL"."""

@@ -22,8 +22,6 @@ _LABELLED = re.compile(r"(?P<header>[^\n]{1,300}?): (?P<text>.+)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class TableCell:
-    """One cell of a row."""
-
     column: str
     """The header of its column; empty in a table without headers."""
     position: int

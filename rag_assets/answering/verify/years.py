@@ -40,7 +40,6 @@ def listed(values: Iterable[object]) -> str:
 
 
 def without_years(question: str) -> str:
-    """A question without its years."""
     return _ASKED.sub("", question)
 
 

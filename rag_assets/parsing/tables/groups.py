@@ -39,8 +39,6 @@ class _Open:
 
 
 class Groups:
-    """The groups of one table."""
-
     def __init__(self, grid: Grid, header: Set[int], *, rows_are_lines: bool) -> None:
         self._grid, self._header, self._rows_are_lines = grid, header, rows_are_lines
         self.lone = self._lone_rows()

@@ -68,7 +68,6 @@ _SEVERITIES = {"blocking": dg.AssetCheckSeverity.ERROR, "warning": dg.AssetCheck
 
 
 def specs(asset: str, promises: Iterable[Promise[Any]]) -> list[dg.AssetCheckSpec]:
-    """The checks of an asset."""
     return [
         dg.AssetCheckSpec(
             promise.name,

@@ -92,7 +92,6 @@ def known_versions(instance: dg.DagsterInstance, data_dir: Path) -> dict[str, st
 
 
 def _folder_of(event: dg.AssetMaterialization) -> str | None:
-    """The data folder of a report."""
     named = event.metadata.get(_DATA_DIR)
     return str(named.value) if named else None
 

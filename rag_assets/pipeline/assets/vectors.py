@@ -272,7 +272,6 @@ def _lost_papers(
 def _by_paper(
     rows: Sequence[IndexRow], column: Literal["text", "embedded_text"]
 ) -> dict[str, list[str]]:
-    """The texts of that column, by paper."""
     texts: defaultdict[str, list[str]] = defaultdict(list)
     for row in rows:
         texts[row.paper_id].append(getattr(row, column))

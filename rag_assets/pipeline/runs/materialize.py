@@ -404,7 +404,6 @@ def _broken_checks(result: dg.ExecuteInProcessResult) -> list[CheckReport]:
 
 
 def _notices(result: dg.ExecuteInProcessResult) -> list[str]:
-    """The notices of skipped assets."""
     observed = [
         event.asset_observation_data.asset_observation
         for event in result.all_events

@@ -50,7 +50,6 @@ def vector_index(
 
 
 def word_index(settings: Settings) -> FolderIndex[LexicalIndex]:
-    """The index of the words of the passages."""
     return FolderIndex(settings.paths.bm25, TantivyFiles())
 
 

@@ -155,7 +155,6 @@ class Quantity:
 
 
 def quantities(text: str) -> list[Quantity]:
-    """The quantities of a text in order."""
     return [quantity for _, _, quantity in placed_quantities(normalized_numbers(text))]
 
 

@@ -264,7 +264,6 @@ class Fraction:
 
 
 def fractions(text: str) -> Iterator[Fraction]:
-    """The fractions of a text, in order."""
     for match in _FRACTION.finditer(text):
         if match["part"]:
             n_parts = _PARTS[match["part"].lower().removesuffix("s")]

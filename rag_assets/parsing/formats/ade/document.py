@@ -56,8 +56,6 @@ _MAX_LABEL_CHARS = 200
 
 @dataclass(frozen=True)
 class _BoxedTable:
-    """One table of the region, with boxes."""
-
     cells: tuple[Cell, ...]
     caption: str = ""
 

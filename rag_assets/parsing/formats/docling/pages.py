@@ -36,8 +36,6 @@ _MAX_TAIL_CHARS = 2
 
 @dataclass(frozen=True)
 class Pages:
-    """The pages of one document."""
-
     sizes: Mapping[int, tuple[float, float]]
     """Width and height of each page, by its number."""
 

@@ -183,8 +183,6 @@ _NO_SPACE_AFTER = re.compile(r"(?<=[(\[{«“])\s+")
 
 
 class _ItemLine(NamedTuple):
-    """One item of a list."""
-
     text: str
     boxes: tuple[Box, ...]
 

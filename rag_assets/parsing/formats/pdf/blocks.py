@@ -115,8 +115,6 @@ _ENDS_SENTENCE = re.compile(r"[.?!:;][\"'”’)\]\d,]*(?:[⁰¹²³⁴-⁹][⁰
 
 
 class GroupKind(StrEnum):
-    """The kind of a group of lines, by its shape."""
-
     TEXT = "text"
     ITEM = "item"
     ROWS = "rows"

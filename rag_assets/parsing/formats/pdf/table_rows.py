@@ -59,8 +59,6 @@ class Entry:
 
 @dataclass
 class Row:
-    """One row of a table."""
-
     lines: list[Line]
 
     @property

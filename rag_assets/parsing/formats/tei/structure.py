@@ -123,7 +123,6 @@ class _Walk:
     def read(
         self, element: etree._Element, into: list[UnplacedBlock], zone: Zone, outline: Outline
     ) -> None:
-        """Read all of an element into a list of blocks."""
         self._begin(into, zone, outline.path)
         self._flow(element, outline)
         self._flush()

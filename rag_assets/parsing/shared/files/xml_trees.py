@@ -26,8 +26,6 @@ _LIMIT_MESSAGES = re.compile(
 
 @dataclass(frozen=True)
 class XmlTree:
-    """A parsed XML file."""
-
     root: etree._Element
     notes: tuple[str, ...] = ()
     """What had to be repaired to read it; empty for a well-formed file."""
