@@ -13,7 +13,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from time import time
@@ -52,12 +52,19 @@ SEE_UI = "The reason is in the Dagster UI (rag-assets ui)."
 
 
 @dataclass(frozen=True)
+class RunStep:
+    asset: str
+    state: StepState
+
+
+@dataclass(frozen=True)
 class RunProgress:
+    """How far a run is."""
+
     run_id: str
     state: RunState
-    steps: dict[str, StepState] = field(default_factory=dict)
-    """By asset: those that began, in that order, then those that wait; empty before the run
-    begins."""
+    steps: tuple[RunStep, ...] = ()
+    """Those that began, in that order, then those that wait; empty before the run begins."""
     message: str = ""
     """How it ended, or what it waits for; a sentence without paths."""
     seconds: float = 0.0
@@ -97,7 +104,7 @@ def recorded_progress(instance: "dg.DagsterInstance", run_id: str) -> RunProgres
     return RunProgress(
         run_id,
         _RUN_STATES.get(status, "queued"),
-        {asset: state for asset, state in begun.items() if asset} | waiting,
+        tuple(RunStep(asset, state) for asset, state in (begun | waiting).items() if asset),
         _message(status, events) if record.dagster_run.is_finished else "",
         round((record.end_time or time()) - record.start_time, 1) if record.start_time else 0.0,
     )

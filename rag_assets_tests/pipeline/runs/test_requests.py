@@ -13,7 +13,12 @@ import pytest
 from rag_assets.core.errors import NotFound
 from rag_assets.core.incremental import only_writer
 from rag_assets.core.settings import Settings
-from rag_assets.pipeline.runs.requests import RunProgress, RunRequests, recorded_progress
+from rag_assets.pipeline.runs.requests import (
+    RunProgress,
+    RunRequests,
+    RunStep,
+    recorded_progress,
+)
 from rag_assets_testing.world import TOKENIZER, World
 from rag_assets_tests.end_to_end.conftest import built, world
 
@@ -69,9 +74,9 @@ def test_requests_share_a_run_until_it_begins(world: World, runs: RunRequests) -
     assert (waiting.state, waiting.message) == QUEUED
     assert ended(runs, first).message == "Papers: 1 added, 0 changed, 0 removed."
     assert (last.state, last.message) == ("succeeded", "Papers: 0 added, 0 changed, 0 removed.")
-    assert set(last.steps.values()) == {"succeeded"}
-    assert next(iter(last.steps)) == "parsed_index"
-    assert "qa" not in last.steps
+    assert {step.state for step in last.steps} == {"succeeded"}
+    assert last.steps[0].asset == "parsed_index"
+    assert "qa" not in {step.asset for step in last.steps}
     assert last.seconds > 0
 
 
@@ -135,7 +140,7 @@ def test_a_run_that_publishes_nothing_names_the_broken_promise() -> None:
         found = recorded_progress(instance, run.run_id)
 
     assert found is not None
-    assert (found.state, found.steps) == ("failed", {"papers": "failed"})
+    assert (found.state, found.steps) == ("failed", (RunStep("papers", "failed"),))
     assert found.message == (
         "Nothing new was published: Every id occurs once. The reason is in the Dagster UI (rag-assets ui)."
     )

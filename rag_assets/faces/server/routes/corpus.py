@@ -12,7 +12,7 @@ from rag_assets.core.errors import InvalidQuestions, MissingInput
 from rag_assets.core.settings import Settings
 from rag_assets.evaluation.history import read_history
 from rag_assets.faces.server.dependencies import SharedDep, counts_as_upload
-from rag_assets.pipeline.runs.requests import RunState, StepState
+from rag_assets.pipeline.runs.requests import RunProgress
 from rag_assets.questions.files import configured_questions
 
 router = APIRouter(prefix="/api")
@@ -163,30 +163,7 @@ async def restore(trash_id: str, shared: SharedDep) -> Restored:
     return Restored(paper_id=restored.paper_id, run_id=run_id)
 
 
-class Step(BaseModel):
-    asset: str
-    state: StepState
-
-
-class Run(BaseModel):
-    """How far a run is."""
-
-    run_id: str
-    state: RunState
-    steps: list[Step] = Field(description="Those that began, in that order, then those that wait.")
-    message: str = Field(description="How it ended or what it waits for; may be empty.")
-    seconds: float = Field(description="Since it began.")
-
-
 @router.get("/runs/{run_id}", tags=["papers"])
-def run(run_id: str, shared: SharedDep) -> Run:
+def run(run_id: str, shared: SharedDep) -> RunProgress:
     """How far a run is."""
-    progress = shared.changes.progress(run_id)
-    steps = [Step(asset=asset, state=state) for asset, state in progress.steps.items()]
-    return Run(
-        run_id=progress.run_id,
-        state=progress.state,
-        steps=steps,
-        message=progress.message,
-        seconds=progress.seconds,
-    )
+    return shared.changes.progress(run_id)
