@@ -106,25 +106,19 @@ def test_pages_of_other_sites_reach_no_server_over_http(asked: World) -> None:
 
 
 def test_the_guards_of_the_http_server_stand_before_mcp_too(asked: World) -> None:
-    """Half requests, or a client that asks without end, cost others nothing, and a token cannot be
-    guessed."""
+    """A client that asks without end costs others nothing, and a token cannot be guessed."""
     token = "a-token-of-many-characters"
-    limits = {
-        "RAG_ASSETS_SERVER__RECEIVE_TIMEOUT_S": "0.5",
-        "RAG_ASSETS_SERVER__QUESTIONS_PER_MINUTE": "2",
-    }
+    limits = {"RAG_ASSETS_SERVER__QUESTIONS_PER_MINUTE": "2"}
     with over_http(asked.paths.data, RAG_ASSETS_SERVER_TOKEN=token, **limits) as address:
         port = int(address.split(":")[2].removesuffix("/mcp"))
         headers = b"Authorization: Bearer " + token.encode()
-        half_body = raw.sent(port, raw.post(b"{", b"Content-Length: 9", headers, path=b"/mcp"))
         call = raw.post(b"{}", headers, path=b"/mcp")
-        replies = [raw.sent(port, call) for _ in range(2)]
+        replies = [raw.sent(port, call) for _ in range(3)]
         wrong = [
             raw.sent(port, raw.post(b"{}", b"Authorization: Bearer x", path=b"/mcp"))
             for _ in range(21)
         ]
 
-    assert half_body.startswith(b"HTTP/1.1 408 ")
     assert replies[-1].startswith(b"HTTP/1.1 429 ")
     assert b"x-request-id" in replies[-1].lower()
     assert wrong[0].startswith(b"HTTP/1.1 401 ")
