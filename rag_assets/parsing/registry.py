@@ -55,7 +55,7 @@ class Format:
 
 
 FORMATS = (
-    Format(Source.PDF, (".pdf",), "pdf.document:parse_pdf", "pdf.file:looks_like_pdf", version=17),
+    Format(Source.PDF, (".pdf",), "pdf.document:parse_pdf", "pdf.file:looks_like_pdf", version=18),
     Format(
         Source.TEI,
         (".grobid.tei.xml", ".tei.xml", ".tei", ".xml"),

@@ -11,6 +11,7 @@ from itertools import pairwise, takewhile
 from typing import Any
 
 from rag_assets.core.domain import Cell
+from rag_assets.parsing.formats.pdf.blocks import without_bullet
 from rag_assets.parsing.formats.pdf.drawings import Drawings, Rectangle, Rule
 from rag_assets.parsing.formats.pdf.glyphs import Frame
 from rag_assets.parsing.formats.pdf.printed_table import Printed
@@ -46,6 +47,7 @@ _MOST_COLUMNS = 40
 _EDGE = 0.02
 """A rule over the whole table ends at most this share of its width from its edges."""
 _LEAST_EDGE = 4.0
+_SHORT, _LEAST_ROWS = 0.2, 3
 _MEETS = 2.0
 """Rules that end so near each other, in points, meet."""
 
@@ -96,6 +98,42 @@ def read_region(region: Region) -> Printed | None:
         if cells
         else None
     )
+
+
+def read_list(region: Region, bar: Rectangle) -> Printed | None:
+    """The table of one column below a bar with its name; None where there are more columns. A row
+    begins with a mark; where none has one, below white space or a line that is not full."""
+    lines, (left, _, right, _) = printed_lines(region.words), region.area
+    starts = [without_bullet(line.words[0].text) for line in lines]
+    marked = [start != line.words[0].text for start, line in zip(starts, lines, strict=True)]
+    if any(len(line.texts) > 1 + is_marked for line, is_marked in zip(lines, marked, strict=True)):
+        return None
+    n_names = sum(line.middle < bar[3] for line in lines)
+    least = min((line.top - above.bottom for above, line in pairwise(lines[n_names:])), default=0.0)
+    rows: list[list[PrintedLine]] = []
+    for nth, line in enumerate(lines):
+        above = lines[nth - 1]
+        is_apart = line.top - above.bottom > least + _MEETS or above.right < right - _SHORT * (
+            right - left
+        )
+        if nth in (0, n_names) or (nth > n_names and (marked[nth] if any(marked) else is_apart)):
+            rows.append([])
+        rows[-1].append(line)
+    if not n_names or len(rows) < _LEAST_ROWS:
+        return None
+    cells = tuple(
+        Cell(
+            nth,
+            0,
+            "\n".join(
+                text.text for line in row for text in line.texts if without_bullet(text.text)
+            ),
+            is_header=nth == 0,
+            boxes=(region.frame.box(left, row[0].top, right, row[-1].bottom),),
+        )
+        for nth, row in enumerate(rows)
+    )
+    return Printed(region.frame, region.area, cells, ((left, right),))
 
 
 @dataclass

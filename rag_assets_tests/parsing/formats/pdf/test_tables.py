@@ -124,6 +124,34 @@ def test_names_in_italics_above_upright_ones_reach_to_each_other(
     assert wanted in written(document)[0]
 
 
+@pytest.mark.parametrize("mark", ["", "•"])
+def test_a_captioned_list_in_a_tinted_box_with_a_bar_is_a_table_of_one_column(
+    tmp_path: Path, mark: str
+) -> None:
+    """As prose, the items run into each other, and none comes with the title of its table."""
+    items = ["Graze the sheep no more than two hours before", "the noon bell", "Rest them at noon"]
+
+    def draw(canvas: Canvas) -> None:
+        for gray, height in ((0.9, 80), (0.4, 18)):
+            canvas.setFillGray(gray)
+            canvas.rect(60, HEIGHT - 190 - height, 240, height, stroke=0, fill=1)
+        canvas.setFillGray(0)
+        lines(canvas, ["Advice for keepers"], left=66, top=203, font="Helvetica-Bold")
+        for nth, item in enumerate(items):
+            lines(canvas, [mark if nth != 1 else ""], left=66, top=222 + 14 * nth)
+            lines(canvas, [item], left=78 if mark else 66, top=222 + 14 * nth)
+
+    document = parsed(tmp_path, page((180, ["Table 1: Care."]), draw, (300, prose("rain", 4))))
+
+    [table] = tables(document)
+    assert table.title == "Table 1: Care."
+    assert [(cell.text.replace("\n", " "), cell.is_header) for cell in table.cells] == [
+        ("Advice for keepers", True),
+        ("Graze the sheep no more than two hours before the noon bell", False),
+        ("Rest them at noon", False),
+    ]
+
+
 def test_a_group_ends_where_the_indentation_returns(tmp_path: Path) -> None:
     """ "Spring sown: All sites" would be a false statement, published as exact."""
     rows = [
