@@ -126,7 +126,7 @@ class ReadQuestion:
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptPlace:
     """Where a turn was kept; nothing where it was not."""
 
     conversation_id: str | None = None
@@ -182,7 +182,9 @@ class Dialogue:
         standing = question.model_copy(update={"id": text, "question": text, "where": where})
         return ReadQuestion(standing, question.question, rewritten)
 
-    def keep(self, reading: ReadQuestion, answered: Answered, conversation_id: str | None) -> Kept:
+    def keep(
+        self, reading: ReadQuestion, answered: Answered, conversation_id: str | None
+    ) -> KeptPlace:
         """Add the turn to its conversation; without one, a new one is begun.
 
         An answer that cannot be kept (a folder that cannot be written, a conversation deleted
@@ -194,10 +196,10 @@ class Dialogue:
             kept_in = conversation_id or self._conversations.start()
             row = asdict(answered.result)
             turn = Turn(reading.original, reading.asked, row, answered.contexts, answered.dropped)
-            return Kept(kept_in, self._conversations.add(kept_in, turn))
+            return KeptPlace(kept_in, self._conversations.add(kept_in, turn))
         except (RagAssetsError, sqlite3.Error, OSError) as error:
             logger.warning("An answer was not kept with its conversation: %s", error)
-            return Kept()
+            return KeptPlace()
 
     def _as_asked_before(self, reading: ReadQuestion) -> ReadQuestion:
         """The reading of an earlier question that asks the same, where there is one and the

@@ -27,7 +27,7 @@ from rag_assets.search.indexing.folders import MANIFEST_FILE, damaged_files
 from rag_assets.search.indexing.stores import published_indexes
 
 _MISSING, _DAMAGED = "is missing", "is missing or damaged"
-Found: TypeAlias = tuple[Path, str]
+DamagedFile: TypeAlias = tuple[Path, str]
 """A file, and what is wrong with it: a phrase that can follow its name."""
 
 
@@ -87,28 +87,28 @@ def _seeming_damages(settings: Settings) -> Iterator[Damage]:
         yield Damage(paper, problem, "Put the paper there again, or touch it.")
 
 
-def _damaged_in_index(folder: Path) -> Iterator[Found]:
+def _damaged_in_index(folder: Path) -> Iterator[DamagedFile]:
     if folder.exists() and read_sealed(folder / MANIFEST_FILE) is None:
         yield folder / MANIFEST_FILE, _DAMAGED
     for file in damaged_files(folder):
         yield file, "differs from the manifest of its index"
 
 
-def _damaged_models(paths: Paths) -> Iterator[Found]:
+def _damaged_models(paths: Paths) -> Iterator[DamagedFile]:
     for folder in sorted(paths.models.glob("*")):
         is_built_here = any((folder / name).exists() for name in (MODEL_MANIFEST, "model.onnx"))
         if is_built_here and (problem := damage_of(folder)):
             yield folder, f"holds a damaged model: {problem}"
 
 
-def _damaged_json(paths: Paths) -> Iterator[Found]:
+def _damaged_json(paths: Paths) -> Iterator[DamagedFile]:
     of_tables = {manifest_file(table) for table in _tables(paths)}
     for file in [*sorted(paths.cache.glob("*.json")), paths.latest_evaluation]:
         if file not in of_tables and file.exists() and read_sealed(file) is None:
             yield file, "is damaged"
 
 
-def _damaged_reports(paths: Paths) -> Iterator[Found]:
+def _damaged_reports(paths: Paths) -> Iterator[DamagedFile]:
     for text in sorted(paths.reports.rglob("*.md")):
         meta = text.with_suffix(".meta.json")
         yield from _damaged_answers(text.with_suffix(".jsonl"), meta)
@@ -117,7 +117,7 @@ def _damaged_reports(paths: Paths) -> Iterator[Found]:
             yield text, problem
 
 
-def _damaged_lines(log: Path, find: Callable[[Path], Sequence[bytes]]) -> Iterator[Found]:
+def _damaged_lines(log: Path, find: Callable[[Path], Sequence[bytes]]) -> Iterator[DamagedFile]:
     try:
         if damaged := find(log):
             yield log, f"has {len(damaged)} damaged lines"
@@ -133,7 +133,7 @@ def _missing(paths: Paths, indexes: list[Path]) -> Iterator[Path]:
         yield from (file for file in made if not file.exists())
 
 
-def _damaged_answers(answers: Path, meta: Path) -> Iterator[Found]:
+def _damaged_answers(answers: Path, meta: Path) -> Iterator[DamagedFile]:
     known = read_sealed(meta)
     if known is None:
         if answers.exists():
@@ -151,7 +151,7 @@ def _tables(paths: Paths) -> list[Path]:
     ]  # fmt: skip
 
 
-def _damaged_in(table: Path) -> Iterator[Found]:
+def _damaged_in(table: Path) -> Iterator[DamagedFile]:
     """Files of a table that differ from its manifest, with what is wrong with them."""
     wanted = Manifest.of(table).shards
     files = files_by_key(table)
@@ -175,7 +175,7 @@ def _problem_of_file(file: Path, sha256: str, witness: str) -> str:
         return f"cannot be read ({error.strerror})"
 
 
-def _damaged_databases(paths: Paths) -> Iterator[Found]:
+def _damaged_databases(paths: Paths) -> Iterator[DamagedFile]:
     """The files that `core.kept` made."""
     for file in (paths.kept, paths.vectors):
         if not file.exists():

@@ -50,11 +50,11 @@ def status(data: DataOption = None, json_: JsonOption = False) -> None:
             rendering.print_facts(origin, title="\nMade with")
             if files:
                 quarantined = ((file["file"], file["paper_id"], file["reason"]) for file in files)
-                rendering.print_told("\nQuarantined files", quarantined)
+                rendering.print_paragraphs("\nQuarantined files", quarantined)
             if lists:
                 of_list = "DOIs read: {n_dois:,}, papers here among them: {n_papers:,}".format_map
                 rows = ((row["file"], "", of_list(row), row["problem"]) for row in lists)
-                rendering.print_told("\nLists of retracted papers", rows)
+                rendering.print_paragraphs("\nLists of retracted papers", rows)
             if shown := read[: max(sum(row["is_doubtful"] for row in read), _READINGS_SHOWN)]:
                 rows = (
                     (
@@ -65,7 +65,7 @@ def status(data: DataOption = None, json_: JsonOption = False) -> None:
                     )
                     for reading in shown
                 )
-                rendering.print_told(
+                rendering.print_paragraphs(
                     f"\nHow papers were read, the worst first ({len(shown)} of {len(read)})", rows
                 )
 
@@ -133,7 +133,7 @@ def papers(
                 rendering.print_json(paper)
             else:
                 title = f"{paper['title']} [{paper_id}]".lstrip()
-                rendering.print_told(
+                rendering.print_paragraphs(
                     title, [("abstract", "", paper["abstract"] or "none was found")]
                 )
             return
@@ -145,7 +145,7 @@ def papers(
                 (_listed(row), row["paper_id"], row["state"].removeprefix("ready"), row["abstract"])
                 for row in rows
             )
-            rendering.print_told(f"{len(rows)} papers of {settings.data_dir}", paragraphs)
+            rendering.print_paragraphs(f"{len(rows)} papers of {settings.data_dir}", paragraphs)
 
 
 def _listed(row: dict[str, Any]) -> str:

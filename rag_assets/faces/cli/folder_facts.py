@@ -136,7 +136,7 @@ def papers_listed(settings: Settings, find: str, order: PaperOrder) -> list[dict
 
 def abstract_of(settings: Settings, paper_id: str) -> dict[str, str]:
     """A paper with its abstract. Raises NotFound."""
-    paper = Papers(settings).one(paper_id)
+    paper = Papers(settings).paper(paper_id)
     return {"paper_id": paper.paper_id, "title": paper.title, "abstract": paper.abstract}
 
 

@@ -175,7 +175,7 @@ def print_facts(facts: Mapping[str, Any], *, title: str) -> None:
     print_columns(rows, title=title)
 
 
-def print_told(title: str, rows: Iterable[tuple[str, str, *tuple[str, ...]]]) -> None:
+def print_paragraphs(title: str, rows: Iterable[tuple[str, str, *tuple[str, ...]]]) -> None:
     """What is told of some papers. rows: a heading, the id of the paper if it is to be copied, then
     paragraphs."""
     print_line(legible(title))

@@ -181,7 +181,7 @@ class Papers:
         by_id = [paper for _, paper in sorted(papers.items())]
         return sorted(by_id, key=lambda paper: self._sort_key(paper, order))
 
-    def one(self, paper_id: str) -> PaperDetails:
+    def paper(self, paper_id: str) -> PaperDetails:
         """Raises NotFound for an unknown id."""
         row = self._index.get().get(paper_id)
         if row is not None:

@@ -272,7 +272,7 @@ class Reader:
 
     def paper(self, paper_id: str) -> PaperDetails:
         """A paper with its sections. Raises NotFound."""
-        return self._papers.one(paper_id)
+        return self._papers.paper(paper_id)
 
     def titles(self) -> Mapping[str, str]:
         """Title by id of the papers that were read; empty where a paper has none."""
@@ -280,7 +280,7 @@ class Reader:
 
     def section(self, paper_id: str, section: str) -> SectionText:
         """A section of a paper, found as `PaperDetails.section` does. Raises NotFound."""
-        details = self._papers.one(paper_id)
+        details = self._papers.paper(paper_id)
         section_summary = details.section(section)
         chunks = self._engine.chunks(section_summary.chunk_ids)
         parts: list[SectionTextPart] = []
@@ -361,5 +361,5 @@ class Reader:
         demand_quote(quote)
         where = None
         if paper_id is not None:
-            where = Filter.of_papers([self._papers.one(paper_id).paper_id])
+            where = Filter.of_papers([self._papers.paper(paper_id).paper_id])
         return self._engine.sharing_words(quote, CANDIDATE_CHUNKS, where)

@@ -156,7 +156,7 @@ Outcome = Iterator[
     dg.AssetCheckResult | dg.AssetCheckEvaluation | dg.Output[None] | dg.MaterializeResult[Any]
 ]
 """What the body of an asset yields."""
-_Kept = tuple[dg.AssetMaterialization, list[dg.AssetCheckEvaluation]]
+_LastRun = tuple[dg.AssetMaterialization, list[dg.AssetCheckEvaluation]]
 
 
 @dataclass(frozen=True)
@@ -245,7 +245,7 @@ def _newest() -> dg.EventLogEntry | None:
     return entry
 
 
-def _last(context: dg.AssetExecutionContext, key: str) -> _Kept | None:
+def _last(context: dg.AssetExecutionContext, key: str) -> _LastRun | None:
     """The newest materialization and the checks of its run; None if it has another key, or checks
     are missing."""
     entry = _newest()
@@ -264,7 +264,7 @@ def _last(context: dg.AssetExecutionContext, key: str) -> _Kept | None:
     return (made, list(own.values())) if own.keys() == set(context.assets_def.check_keys) else None
 
 
-def _again(last: _Kept, idle: Mapping[str, Any]) -> Outcome:
+def _again(last: _LastRun, idle: Mapping[str, Any]) -> Outcome:
     """The outcome of a run that has nothing to do."""
     made, checks = last
     facts: dict[str, Any] = {name: value.value for name, value in made.metadata.items()}

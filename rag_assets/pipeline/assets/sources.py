@@ -51,7 +51,7 @@ def observed_versions(settings: Settings) -> dict[str, str]:
 
 
 def news(
-    settings: Settings, found: Mapping[str, str], known: Mapping[str, str]
+    settings: Settings, versions: Mapping[str, str], known: Mapping[str, str]
 ) -> list[dg.AssetMaterialization]:
     """The events that report the versions which Dagster does not know yet."""
     places = {
@@ -68,7 +68,7 @@ def news(
             },
             tags={"dagster/data_version": version},
         )
-        for name, version in found.items()
+        for name, version in versions.items()
         if known.get(name) != version
     ]
 

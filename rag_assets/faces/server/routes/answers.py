@@ -28,7 +28,7 @@ from rag_assets.engine import (
     Retrieved,
     Retrying,
 )
-from rag_assets.faces.dialogue import Answered, Kept, ReadQuestion, context_rows, dropped_rows
+from rag_assets.faces.dialogue import Answered, KeptPlace, ReadQuestion, context_rows, dropped_rows
 from rag_assets.faces.server.dependencies import Asked, SharedDep, counts_as_question
 from rag_assets.faces.server.problems import ProblemError
 from rag_assets.faces.server.workers import EventStream, last_of, streamed
@@ -234,7 +234,7 @@ async def answer(body: AnswerRequest, request: Request, shared: SharedDep) -> Re
                 place = (
                     shared.dialogue.keep(reading, answered, body.conversation_id)
                     if body.keep
-                    else Kept()
+                    else KeptPlace()
                 )
                 offered = offered_filter(reading.question, shared.engine.papers)
                 data |= {

@@ -50,12 +50,12 @@ async def search(request: SearchRequest, shared: SharedDep) -> SearchReply:
     answered."""
     question = request.as_question()
 
-    def found() -> SearchReply:
+    def reply() -> SearchReply:
         titles = shared.facts.now().titles
         hits = shared.engine.search(question, request.k)
         return SearchReply(hits=[_found(hit, titles) for hit in hits])
 
-    return await shared.searching.result(found)
+    return await shared.searching.result(reply)
 
 
 def _found(hit: Hit, titles: Mapping[str, str]) -> FoundPassage:
