@@ -17,7 +17,7 @@ WEIRS = (
 )
 GROWTH = (
     "Barbel reached a length of 31 cm in the pond. Nase reached a length of 24 cm in the pond. "
-    "Grayling were counted, and none was measured."
+    "Barbel, nase and grayling were counted there."
 )
 MODELS = (
     "Training Finch-2 took 40 hours on one card. Training Finch-9 took 95 hours on one card. "
@@ -103,6 +103,7 @@ def test_the_figure_of_the_condition_that_is_asked_for_answers_alone(
         (GROWTH, "What size did barbel reach in the pond?"),
         (GROWTH, "What length did fish reach in the pond of barbel?"),
         (DOSES, "How much longer became sleep in the 5 mg group of people?"),
+        (GROWTH, "What length did creatures reach in the pond?"),
     ],
 )
 def test_a_word_that_papers_say_otherwise_is_no_condition(text: str, question: str) -> None:

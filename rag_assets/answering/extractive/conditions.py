@@ -82,7 +82,12 @@ class Phrase:
     @property
     def is_number(self) -> bool:
         """Whether it begins with a number, or is a letter: "group B"."""
-        return self.text[0].isdigit() or len(self.text) == 1
+        return self.text[0].isdigit() or (len(self.text) == 1 and self.text.isupper())
+
+    @property
+    def is_name(self) -> bool:
+        """A number, or written as names are."""
+        return self.is_number or not self.text.islower()
 
     @property
     def may_be_a_verb(self) -> bool:
@@ -150,7 +155,8 @@ def phrases_in(
             runs[-1].append(at)
         else:
             runs.append([at])
-    return [_phrase(text, tokens, stems, run[0], run[-1] + 1) for run in runs]
+    phrases = (_phrase(text, tokens, stems, run[0], run[-1] + 1) for run in runs)
+    return [it for it in phrases if it.is_name or max(map(len, it.words)) > 1]
 
 
 def _are_joined(text: str, one: re.Match[str], following: re.Match[str]) -> bool:
@@ -270,6 +276,8 @@ class Conditions:
             for asked in missing:
                 is_like_told = any(
                     asked == it.asked
+                    and asked.is_name
+                    and said.is_name
                     and asked.may_stand_for(said)
                     and self._are_of_one_kind(said, it.other)
                     for it in told
@@ -280,9 +288,7 @@ class Conditions:
             words = stems_in(place)
             for asked in phrases_in(self.question, known | words, is_question=True):
                 for said in phrases_in(place, self._asked):
-                    if asked.shares_neighbour(said) and self._are_siblings(
-                        one.paper_id, asked, said
-                    ):
+                    if asked.shares_neighbour(said) and self._are_siblings(asked, said):
                         return OtherCondition(asked, said)
         return None
 
@@ -291,7 +297,7 @@ class Conditions:
         for _, cell in (cell for some in quoted.rows for cell in some.cells):
             said = Phrase(cell.text, terms_of(cell.text), "", "", "")
             for asked in () if cell.is_value or said.words <= self._asked else missing:
-                if self._are_siblings(one.paper_id, asked, said):
+                if self._are_siblings(asked, said):
                     return OtherCondition(asked, said)
         return None
 
@@ -315,6 +321,8 @@ class Conditions:
         }
 
     def _are_told_apart(self, one: Candidate, asked: Phrase, said: Phrase) -> bool:
+        if not (asked.is_name and said.is_name):  # words have synonyms, so places tell too little
+            return asked.shares_neighbour(said) and self._are_siblings(asked, said)
         turns = [
             its for mine, its in self._turns(one.paper_id, one.text) if mine.words & said.words
         ]
@@ -322,7 +330,7 @@ class Conditions:
             return True
         if not asked.may_stand_for(said):
             return False
-        if self._are_siblings(one.paper_id, asked, said):
+        if self._are_siblings(asked, said):
             return True
         if asked.may_be_a_verb:
             return False
@@ -332,9 +340,8 @@ class Conditions:
         is_known = asked.shares_neighbour(said) and self._is_said(asked, one.paper_id)
         return has_third or (is_known and self._differ(asked, said))
 
-    def _are_siblings(self, paper_id: str, one: Phrase, other: Phrase) -> bool:
-        """Whether the papers enumerate the phrases together, or the paper has sentences in which
-        each stands in the place of the other."""
+    def _are_siblings(self, one: Phrase, other: Phrase) -> bool:
+        """Whether the papers enumerate the phrases together."""
         for members in self._enumerations:
             has_one = any(one.words <= its for its in members)
             if has_one and any(other.words <= its and not one.words <= its for its in members):
@@ -344,11 +351,6 @@ class Conditions:
                 is_list = not one.may_be_a_verb and are_enumerated(text, one, other)
                 if is_list and self._differ(one, other):
                     return True
-            elif text in self._texts.get(paper_id, ()) and any(
-                one.words <= mine.words and other.words <= its.words
-                for mine, its in self._turns(paper_id, text)
-            ):
-                return True
         return False
 
     def _turns(self, paper_id: str, text: str) -> Iterator[tuple[Phrase, Phrase]]:
