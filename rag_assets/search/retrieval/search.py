@@ -169,47 +169,20 @@ class Searcher:
         rankings = {} if rankings is None else rankings
         if plan.parts not in rankings:
             rankings[plan.parts] = self._ranker.ranking(plan, question.filter)
-        ranking = rankings[plan.parts].passages
+        ranking = rankings[plan.parts]
         named = self._names.papers_named_alone(question.question)[:_MOST_NAMED]
         meant = self._meant(question.question)
-        packed, budget = ranking, budget_tokens
-        notes: list[str] = []
-        if budget is None:
-            parts = rankings[plan.parts].of_parts
-            k_part = k if len(parts) < 2 else max((k + 1) // 2, 2 * k // len(parts))
-            of_parts = (self._best_of_chunks(part)[:k_part] for part in parts)
-            chunks = self.library.chunk_numbers([one.place for part in of_parts for one in part])
-            among_best = np.isin(self.library.chunk_numbers([one.place for one in ranking]), chunks)
-            packed = [one for one, is_among in zip(ranking, among_best, strict=True) if is_among]
-            budget = self._settings.budget_tokens
-            for queries, part in zip(plan.parts, parts, strict=True):
-                kinds = read(queries[0].text).kinds
-                if kinds & _ANSWERED_AT_THE_BEGINNING:
-                    packed += self._of_best_papers(
-                        part, named, lambda paper: self.library.places_of(paper)[:_FIRST_PASSAGES]
-                    )
-                if Kind.SUMMARY in kinds:
-                    packed += self._of_best_papers(part, named, self._conclusions_of)
-                if Kind.STATEMENTS in kinds:
-                    statements = self._of_best_papers(
-                        part, named, lambda paper: self._below(paper, SectionKind.STATEMENTS)
-                    )
-                    packed = [*statements, *packed]
-                if asks_which_papers(queries[0].text):
-                    packed = [*list(self._best_of_papers(part).values())[:_MOST_MEANT], *packed]
-                if asked := asked_for(queries[0].text):
-                    elements, absent_ones = self._elements(asked, part)
-                    packed, notes = [*elements, *packed], [*notes, *absent_ones]
-            packed = [
-                *self._title_pages(question, meant),
-                *self._of_each_named(question, named),
-                *packed,
-            ]
+        packed, notes = ranking.passages, list[str]()
+        if budget_tokens is None:
+            budget_tokens = self._settings.budget_tokens
+            packed, notes = self._by_what_is_asked(plan.parts, ranking, k, named)
+            title_pages = self._title_pages(question, meant)
+            packed = [*title_pages, *self._of_each_named(question, named), *packed]
         contexts, given = pack_contexts(
             [(one.place, one.score) for one in packed],
             self.library,
             self._sizes,
-            budget_tokens=budget,
+            budget_tokens=budget_tokens,
             expanded_hits=EXPANDED_HITS,
             passing=self._filters.passing(question.filter),
         )
@@ -218,12 +191,51 @@ class Searcher:
         )
         reports = self._cited.reports_in(given)
         hits, only_cited = (
-            tuple(self.hits(ranking, k, given)),
+            tuple(self.hits(ranking.passages, k, given)),
             self._only_cited(question.question, meant),
         )
         return Evidence(
             known, given, hits, plan.queries, plan.usage, only_cited, named, reports, tuple(notes)
         )
+
+    def _by_what_is_asked(
+        self,
+        asked: Sequence[Sequence[Query]],
+        ranking: Ranking,
+        k: int,
+        named: Sequence[str],
+    ) -> tuple[list[RankedPassage], list[str]]:
+        """The passages to pack, those that a kind of question needs first, and notes on elements
+        (figures, tables) that are asked for and not there.
+
+        asked: the queries of each part, as `ranking.of_parts` has their passages.
+        """
+        parts = ranking.of_parts
+        k_part = k if len(parts) < 2 else max((k + 1) // 2, 2 * k // len(parts))
+        best = [one.place for part in parts for one in self._best_of_chunks(part)[:k_part]]
+        places = [one.place for one in ranking.passages]
+        are_best = np.isin(self.library.chunk_numbers(places), self.library.chunk_numbers(best))
+        packed = [one for one, is_best in zip(ranking.passages, are_best, strict=True) if is_best]
+        notes: list[str] = []
+        for queries, part in zip(asked, parts, strict=True):
+            kinds = read(queries[0].text).kinds
+            if kinds & _ANSWERED_AT_THE_BEGINNING:
+                packed += self._of_best_papers(
+                    part, named, lambda paper: self.library.places_of(paper)[:_FIRST_PASSAGES]
+                )
+            if Kind.SUMMARY in kinds:
+                packed += self._of_best_papers(part, named, self._conclusions_of)
+            if Kind.STATEMENTS in kinds:
+                statements = self._of_best_papers(
+                    part, named, lambda paper: self._below(paper, SectionKind.STATEMENTS)
+                )
+                packed = [*statements, *packed]
+            if asks_which_papers(queries[0].text):
+                packed = [*list(self._best_of_papers(part).values())[:_MOST_MEANT], *packed]
+            if elements_asked := asked_for(queries[0].text):
+                elements, absent_ones = self._elements(elements_asked, part)
+                packed, notes = [*elements, *packed], [*notes, *absent_ones]
+        return packed, notes
 
     def _meant(self, question: str) -> list[str]:
         """The papers that a question about works means; none for other questions."""
