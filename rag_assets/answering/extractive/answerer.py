@@ -60,7 +60,7 @@ from rag_assets.search.retrieval.named_works import (
     works_compared,
 )
 
-EXTRACTIVE_VERSION = 15
+EXTRACTIVE_VERSION = 16
 """Part of the key of drafts: raise it when the code makes another answer of the same contexts."""
 _SURE_FROM, _UNMENTIONED_WORDS = 0.9, 2
 """A part is not answered if its best candidate is less relevant than the first and the candidate's

@@ -1,22 +1,17 @@
-"""Finds candidates that answer another question than the one asked: of February, not of January; of
-perch, not of pike.
+"""Finds candidates that answer another question than the one asked: of February, not of January.
 
 Words of a question are a condition if a candidate lacks them and says something else in their
-place, and the papers tell both apart. No list of words says what is a month or a fish. Two phrases
-stand in one place where the same word is beside both ("pike reach", "perch reached"), or where a
-preposition is before both ("in January", "in February"). Papers tell phrases apart that are members
-of one enumeration, list, column or row of headings, or take each other's place in sentences that
-are otherwise alike. A phrase that no paper has is told apart from one that changes places like that
-with a third phrase.
+place, and the papers tell both apart. No list of words says what is a month or a fish. Papers tell
+apart what stands in one enumeration, list, column or row of headings. A name or number is also told
+apart from one that changes places with it, or with a third, in sentences that are otherwise alike:
+"in January" from "in February" where the papers have "in March", too. Common words have synonyms,
+so their places tell too little.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from types import MappingProxyType
-
-from rapidfuzz.distance import OSA
 
 from rag_assets.answering.drafts import TokenReader
 from rag_assets.answering.extractive.candidates import Candidate, CandidateKind, title_of
@@ -24,7 +19,6 @@ from rag_assets.answering.extractive.relevance import ScoredPart
 from rag_assets.answering.extractive.unmentioned import likeness
 from rag_assets.answering.verify.quoted_text import QuotedText, tables_in
 from rag_assets.core.domain import Context, UnitKind
-from rag_assets.core.text.names import words_written_as_names
 from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.core.text.terms import QUESTION_WORDS, holds, stem_of, terms_of
 
@@ -32,13 +26,9 @@ _LEAST_HELD = 0.5
 """Share of the other words of a question that a candidate has which only lacks a condition."""
 _LEAST_SHARED, _SHARE_OF_SHORTER, _SHARE_OF_LONGER = 2, 0.6, 0.5
 """Words that parallel sentences share, and the share they are of the words of each, but for the
-phrases that take turns."""
-_MOST_WORDS_OF_PHRASE = 3
+phrases that change places."""
 _ALIKE_FROM, _SAME_FROM = 0.4, 0.7
 """The least cosine of two words that may be of one kind, and of two that may mean the same."""
-_FORM_FROM, _MOST_CHANGED, _MOST_CHANGED_BEHIND_THE_FIRST = 0.65, 2, 4
-"""The least cosine of two forms of a word, and the letters in which they differ, more where they
-begin alike: "ate", "caught"."""
 _MOST_WORDS_IN_LIST = 4
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W_]+(?:[-/][^\W_]+)*")
 _IN_ONE_PHRASE = re.compile(r"[^\w,;:.!?()|/]*")
@@ -106,13 +96,6 @@ class Phrase:
             on_right = on_right and self.leads and other.leads
         return on_left or on_right
 
-    def qualifies_the_same_as(self, other: "Phrase") -> bool:
-        """Whether the same word follows both directly, or a name or number is behind the same
-        word."""
-        is_before = self.leads and other.leads and self.right == other.right
-        is_behind = self.follows and other.follows and self.left == other.left
-        return is_before or (is_behind and not self.text[0].islower())
-
     def may_stand_for(self, other: "Phrase") -> bool:
         """Whether a phrase of a question and one of a sentence are in one place."""
         is_one_kind = self.is_number == other.is_number
@@ -131,14 +114,13 @@ class Phrase:
 def phrases_in(
     text: str,
     known: Set[str],
-    forms: Mapping[str, str] = MappingProxyType({}),
     *,
     is_question: bool = False,
 ) -> list[Phrase]:
     """The longest phrases without a known word, in order. A number begins a phrase, and names are
-    phrases of their own. forms: stems to read in place of others."""
+    phrases of their own."""
     tokens = list(_TOKEN.finditer(text))
-    stems = [_stem(token, forms) for token in tokens]
+    stems = [_stem(token) for token in tokens]
     runs: list[list[int]] = []
     for at, stem in enumerate(stems):
         is_kind = is_question and at > 0 and tokens[at - 1][0].casefold() in _ASKING
@@ -183,15 +165,14 @@ def _phrase(
 @lru_cache(maxsize=2**12)
 def stems_in(text: str) -> frozenset[str]:
     """All stems that `phrases_in` may know."""
-    return terms_of(text) | {_stem(token, {}) for token in _TOKEN.finditer(text)} - {""}
+    return terms_of(text) | {_stem(token) for token in _TOKEN.finditer(text)} - {""}
 
 
-def _stem(token: re.Match[str], forms: Mapping[str, str]) -> str:
+def _stem(token: re.Match[str]) -> str:
     """Empty for words that say nothing; "A" names something within a sentence."""
     word = token[0].casefold()
     is_letter = token[0] == "A" and token.start() > 0
-    stem = "" if word in _SMALL_WORDS and not is_letter else stem_of(word)
-    return forms.get(stem, stem)
+    return "" if word in _SMALL_WORDS and not is_letter else stem_of(word)
 
 
 def _is_known(stem: str, known: Set[str]) -> bool:
@@ -217,7 +198,7 @@ def are_enumerated(text: str, one: Phrase, other: Phrase) -> bool:
 
 
 def _place_of(text: str, words: Set[str]) -> tuple[int, int]:
-    own = [token for token in _TOKEN.finditer(text) if _stem(token, {}) in words]
+    own = [token for token in _TOKEN.finditer(text) if _stem(token) in words]
     return (own[0].start(), own[min(len(words), len(own)) - 1].end()) if own else (0, 0)
 
 
@@ -245,11 +226,7 @@ class Conditions:
         the best candidate shows to be one: the condition, where the candidate says another."""
         order = (-part.relevance).argsort(kind="stable").tolist()
         enough = [nth for nth in order if part.relevance[nth] >= floor]
-        others = {nth: self._other(candidates[nth], ()) for nth in enough}
-        if told := [other for other in others.values() if other]:
-            others = {
-                nth: other or self._other(candidates[nth], told) for nth, other in others.items()
-            }
+        others = {nth: self._other(candidates[nth]) for nth in enough}
         unmet: dict[int, OtherCondition | None] = {nth: it for nth, it in others.items() if it}
         for nth in enough:
             if nth not in unmet:
@@ -259,12 +236,10 @@ class Conditions:
                 unmet |= {it: others[it] for it in lacking}
         return unmet
 
-    def _other(self, one: Candidate, told: Sequence[OtherCondition]) -> OtherCondition | None:
-        """told: others that were found in place of what is asked."""
+    def _other(self, one: Candidate) -> OtherCondition | None:
         context = self.contexts[one.context]
         own = _own_text(one, context)
-        forms = self._forms_in(own)
-        known = stems_in(own) | frozenset(forms.values())
+        known = stems_in(own)
         missing = phrases_in(self.question, known, is_question=True)
         around = known | stems_in(self._around(one)) if missing else known
         missing = [it for it in missing if self._share_held(around, it) >= _LEAST_HELD]
@@ -272,17 +247,9 @@ class Conditions:
             return None
         if one.kind is CandidateKind.ROW:
             return self._other_row(one, missing)
-        for said in phrases_in(own, self._asked, forms):
+        for said in phrases_in(own, self._asked):
             for asked in missing:
-                is_like_told = any(
-                    asked == it.asked
-                    and asked.is_name
-                    and said.is_name
-                    and asked.may_stand_for(said)
-                    and self._are_of_one_kind(said, it.other)
-                    for it in told
-                )
-                if is_like_told or self._are_told_apart(one, asked, said):
+                if self._are_told_apart(one, asked, said):
                     return OtherCondition(asked, said)
         for place in (title_of(context.section_at(one.start)), context.paper.title):
             words = stems_in(place)
@@ -309,36 +276,16 @@ class Conditions:
         ]
         return sum(holds(known, word) for word in others) / max(1, len(others))
 
-    def _forms_in(self, text: str) -> dict[str, str]:
-        """The stems of a text that are another form of a word of the question, "ate" of "eat": with
-        the stem of that one."""
-        names = terms_of(" ".join(words_written_as_names(self.question)))
-        return {
-            term: asked
-            for term in terms_of(text) - self._asked
-            for asked in self._asked - names - terms_of(text)
-            if _may_be_a_form(term, asked) and self._likeness(term, asked) >= _FORM_FROM
-        }
-
     def _are_told_apart(self, one: Candidate, asked: Phrase, said: Phrase) -> bool:
-        if not (asked.is_name and said.is_name):  # words have synonyms, so places tell too little
-            return asked.shares_neighbour(said) and self._are_siblings(asked, said)
-        turns = [
-            its for mine, its in self._turns(one.paper_id, one.text) if mine.words & said.words
-        ]
-        if any(asked.words <= its.words for its in turns):
-            return True
-        if not asked.may_stand_for(said):
+        are_names = asked.is_name and said.is_name
+        if not (asked.may_stand_for(said) if are_names else asked.shares_neighbour(said)):
             return False
         if self._are_siblings(asked, said):
             return True
-        if asked.may_be_a_verb:
-            return False
-        has_third = any(its.words.isdisjoint(self._asked) for its in turns)
-        if not self._are_of_one_kind(asked, said):
-            return has_third and asked.qualifies_the_same_as(said)
-        is_known = asked.shares_neighbour(said) and self._is_said(asked, one.paper_id)
-        return has_third or (is_known and self._differ(asked, said))
+        others = self._in_place_of(said, one) if are_names else ()
+        return self._are_of_one_kind(asked, said) and any(
+            asked.words <= its.words or its.words.isdisjoint(self._asked) for its in others
+        )
 
     def _are_siblings(self, one: Phrase, other: Phrase) -> bool:
         """Whether the papers enumerate the phrases together."""
@@ -353,24 +300,22 @@ class Conditions:
                     return True
         return False
 
-    def _turns(self, paper_id: str, text: str) -> Iterator[tuple[Phrase, Phrase]]:
-        """Phrases of a sentence, and those in their places in sentences of the paper that are
-        otherwise alike."""
-        own = _words(text)
-        for other in self._texts.get(paper_id, ()):
-            its = _words(other)
-            n_shared = len(own & its)
-            if other == text or not _are_parallel(
-                n_shared, len(own) - _MOST_WORDS_OF_PHRASE, len(its) - _MOST_WORDS_OF_PHRASE
-            ):
+    def _in_place_of(self, said: Phrase, one: Candidate) -> Iterator[Phrase]:
+        """What stands in the place of a phrase in sentences of the paper that are otherwise like
+        the candidate."""
+        own = _words(one.text)
+        for text in self._texts.get(one.paper_id, ()):
+            its = _words(text)
+            if text == one.text:
                 continue
-            theirs = phrases_in(other, stems_in(text))
-            for mine in phrases_in(text, stems_in(other)):
-                for third in theirs:
-                    if mine.takes_turns_with(third) and _are_parallel(
-                        n_shared, len(own - mine.words), len(its - third.words)
+            for mine in phrases_in(one.text, stems_in(text)):
+                for other in (
+                    phrases_in(text, stems_in(one.text)) if mine.words & said.words else ()
+                ):
+                    if mine.takes_turns_with(other) and _are_parallel(
+                        len(own & its), len(own - mine.words), len(its - other.words)
                     ):
-                        yield mine, third
+                        yield other
 
     def _are_of_one_kind(self, one: Phrase, other: Phrase) -> bool:
         if one.is_number or other.is_number:
@@ -387,15 +332,6 @@ class Conditions:
         names are not."""
         is_name = not (one.text.islower() and other.text.islower())
         return is_name or self._likeness(one.text.lower(), other.text.lower()) < _SAME_FROM
-
-    def _is_said(self, asked: Phrase, paper_id: str) -> bool:
-        """Whether a paper has the phrase, or any has it beside the same word."""
-        return any(
-            text in self._texts.get(paper_id, ()) or own.shares_neighbour(asked)
-            for text in self._with(asked.words)
-            for own in phrases_in(text, frozenset({asked.left, asked.right}))
-            if asked.words <= own.words
-        )
 
     def _with(self, words: Set[str]) -> Iterator[str]:
         return (text for texts in self._texts.values() for text in texts if words <= stems_in(text))
@@ -455,11 +391,6 @@ def _are_parallel(n_shared: int, n_words: int, n_other_words: int) -> bool:
     shorter, longer = sorted((n_words, n_other_words))
     is_enough = n_shared >= max(_LEAST_SHARED, _SHARE_OF_SHORTER * shorter)
     return is_enough and n_shared > _SHARE_OF_LONGER * longer
-
-
-def _may_be_a_form(one: str, other: str) -> bool:
-    most = _MOST_CHANGED_BEHIND_THE_FIRST if one[0] == other[0] else _MOST_CHANGED
-    return one.isalpha() and OSA.distance(one, other, score_cutoff=most) <= most
 
 
 def _own_text(one: Candidate, context: Context) -> str:

@@ -89,7 +89,8 @@ from rag_assets.pipeline.assets.publishing import (
 from rag_assets.search.embedding.providers import embedder_facts
 from rag_assets.search.embedding.work import counting
 
-N_PAPERS_SHOWN = 50
+_N_PAPERS_SHOWN, _N_ROWS_SHOWN = 50, 20
+"""Rows of a table on the page of an asset: of papers, and of entries or profiles."""
 
 
 @dg.asset(
@@ -187,10 +188,10 @@ def _audit(
         | _facts(stats, tokenizer)
         | {"n_quarantined": len(quarantined)},
         {
-            "papers": markdown_table(_papers(chunks), n_shown=N_PAPERS_SHOWN),
+            "papers": markdown_table(_papers(chunks), n_shown=_N_PAPERS_SHOWN),
             "token_histogram": histogram(chunks["n_tokens"].to_pylist(), unit="tokens"),
             "preview": markdown_table(first.to_pylist(), n_shown=5),
-            "text": markdown_table(accounts, n_shown=N_PAPERS_SHOWN),
+            "text": markdown_table(accounts, n_shown=_N_PAPERS_SHOWN),
             "stats": _stats_table(stats),
         },
         {stats_file: sealed_json(stats)},
@@ -292,9 +293,6 @@ def _summaries(paths: Paths) -> dict[str, dict[str, str]]:
     return by_paper
 
 
-N_PROFILES_SHOWN = 20
-
-
 @dg.asset(
     group_name="index",
     deps=[corpus.blocks],
@@ -324,7 +322,7 @@ def profiles(
     def audit(draft: PaperTable) -> TableAudit:
         first = (
             next(draft.parts(["paper_id", "title", "file_words", "periods"]))
-            .slice(0, N_PROFILES_SHOWN)
+            .slice(0, _N_ROWS_SHOWN)
             .to_pylist()
         )
         candidate = EachPaperCandidate(
@@ -334,7 +332,7 @@ def profiles(
         )
         return TableAudit(
             check_all(PROFILE_PROMISES, candidate),
-            previews={"papers": markdown_table(first, n_shown=N_PROFILES_SHOWN)},
+            previews={"papers": markdown_table(first, n_shown=_N_ROWS_SHOWN)},
         )
 
     yield from brought_up_to_date(
@@ -397,9 +395,6 @@ def _summarised(settings: Settings, models: Connections, published: pa.Table) ->
     )
 
 
-N_SHOWN = 20
-
-
 @dg.asset(
     group_name="index",
     deps=[corpus.blocks],
@@ -429,14 +424,14 @@ def references(
             "n_papers_without_list": draft.n_rows - len(entries),
         }
         first = next(draft.parts(["paper_id", "number", "year", "doi", "text"]))
-        first = first.filter(pc.is_valid(first["number"])).slice(0, N_SHOWN).to_pylist()
+        first = first.filter(pc.is_valid(first["number"])).slice(0, _N_ROWS_SHOWN).to_pylist()
         return TableAudit(
             check_all(
                 REFERENCE_PROMISES,
                 EachPaperCandidate(draft.papers, blocks.papers, draft.manifest.quarantined),
             ),
             facts,
-            {"entries": markdown_table(first, n_shown=N_SHOWN)},
+            {"entries": markdown_table(first, n_shown=_N_ROWS_SHOWN)},
         )
 
     yield from brought_up_to_date(
