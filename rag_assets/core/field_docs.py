@@ -1,7 +1,10 @@
 """What the fields of a dataclass mean: the texts that stand below them in the source."""
 
 import ast
+import gc
 import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import is_dataclass
 from functools import cache
 from itertools import pairwise
@@ -14,7 +17,8 @@ def field_docs(kind: type) -> dict[str, str]:
     left out."""
     docs: dict[str, str] = {}
     for base in filter(is_dataclass, reversed(kind.__mro__)):
-        (class_,) = ast.parse(dedent(inspect.getsource(base))).body
+        with _no_garbage_collected():
+            (class_,) = ast.parse(dedent(inspect.getsource(base))).body
         assert isinstance(class_, ast.ClassDef)
         for field, below in pairwise(class_.body):
             match field, below:
@@ -23,3 +27,17 @@ def field_docs(kind: type) -> dict[str, str]:
                 ):
                     docs[name] = " ".join(text.split())
     return docs
+
+
+@contextmanager
+def _no_garbage_collected() -> Iterator[None]:
+    """Parse no source within a parse: in Python 3.11, what the collector ends may log an error, an
+    error is shown with its source parsed, and the outer parse fails with "AST constructor recursion
+    depth mismatch" (CPython issue 106905)."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

@@ -63,8 +63,7 @@ class DescribedAPI(FastAPI):
     the fields of dataclasses.
 
     pydantic could read those texts, too (`use_attribute_docstrings`), but does it while the first
-    request waits; and while Python 3.11 reads source in two threads at once, one of them fails
-    ("AST constructor recursion depth mismatch", CPython issue 106905).
+    request waits, and may fail then (see `field_docs`).
     """
 
     def __init__(self, routers: Sequence[APIRouter], **described: Any) -> None:

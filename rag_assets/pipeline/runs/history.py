@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # finding the folder needs no Dagster, and importing it takes
 logger = logging.getLogger(__name__)
 HOME_VARIABLE = "DAGSTER_HOME"
 _CONFIG_NAME = "dagster.yaml"
+_OPENING_LOCK = "opening.lock"
 _READERS = ("dagster", "dagster_shared", "yaml")
 """Packages whose errors, of many classes, tell that the configuration cannot be used."""
 
@@ -52,8 +53,9 @@ def dagster_home(paths: Paths) -> Path:
     with full_disk_told(home):
         try:
             home.mkdir(parents=True, exist_ok=True)
-            if not config.exists() or (not chosen and _is_cut_short(config.read_bytes(), ours)):
-                write_atomically(config, ours)
+            with FileLock(home / _OPENING_LOCK):  # two processes may begin together
+                if not config.exists() or (not chosen and _is_cut_short(config.read_bytes(), ours)):
+                    write_atomically(config, ours)
         except OSError as error:
             raise ReadOnlyFolder.at(home) from error
     if not os.access(home, os.W_OK):
@@ -74,7 +76,7 @@ def opened_instance(home: Path) -> "dg.DagsterInstance":
     """
     import dagster as dg
 
-    with full_disk_told(home), FileLock(home / "opening.lock"):
+    with full_disk_told(home), FileLock(home / _OPENING_LOCK):
         try:
             instance = dg.DagsterInstance.from_config(str(home))
         except Exception as error:

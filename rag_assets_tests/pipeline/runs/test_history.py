@@ -1,5 +1,6 @@
 """Where the history of runs lies, and what tells its runs apart."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import dagster as dg
@@ -147,3 +148,13 @@ def test_a_history_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 
     with pytest.raises(ReadOnlyFolder, match=r"data/\.dagster cannot be written"):
         dagster_home(Paths(tmp_path / "data"))
+
+
+def test_two_processes_may_begin_a_history_together(tmp_path: Path) -> None:
+    """The nightly run and an impatient user; one of them was told that the folder cannot be
+    written."""
+    with ThreadPoolExecutor(8) as pool:
+        for number in range(20):
+            paths = Paths(tmp_path / str(number))
+            homes = list(pool.map(dagster_home, [paths] * 8))
+            assert set(homes) == {paths.dagster.absolute()}

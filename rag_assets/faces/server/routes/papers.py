@@ -67,10 +67,7 @@ class ChunkReply(Place):
 
 
 class PlaceReply(BaseModel):
-    model_config = ConfigDict(use_attribute_docstrings=True)
-
-    pages: tuple[PagePlace, ...]
-    """Empty: the page is not known."""
+    pages: tuple[PagePlace, ...] = Field(description="Empty: the page is not known.")
 
 
 Find = Annotated[

@@ -39,8 +39,6 @@ class FoundPassage(Place):
 
 
 class SearchReply(BaseModel):
-    model_config = ConfigDict(use_attribute_docstrings=True)
-
     hits: list[FoundPassage]
 
 
