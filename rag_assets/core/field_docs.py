@@ -31,9 +31,12 @@ def field_docs(kind: type) -> dict[str, str]:
 
 @contextmanager
 def _no_garbage_collected() -> Iterator[None]:
-    """Parse no source within a parse: in Python 3.11, what the collector ends may log an error, an
-    error is shown with its source parsed, and the outer parse fails with "AST constructor recursion
-    depth mismatch" (CPython issue 106905)."""
+    """Keep the garbage collector off within the block.
+
+    Ending a forgotten object may log an error, and Python parses source to show an error. In Python
+    3.11 that makes a parse that is going on fail with "AST constructor recursion depth mismatch"
+    (CPython issue 106905).
+    """
     was_on = gc.isenabled()
     gc.disable()
     try:

@@ -150,7 +150,7 @@ def test_a_history_that_cannot_be_made_is_named(tmp_path: Path) -> None:
         dagster_home(Paths(tmp_path / "data"))
 
 
-def test_two_processes_may_begin_a_history_together(tmp_path: Path) -> None:
+def test_several_runs_may_begin_a_history_together(tmp_path: Path) -> None:
     """The nightly run and an impatient user; one of them was told that the folder cannot be
     written."""
     with ThreadPoolExecutor(8) as pool:
