@@ -25,7 +25,7 @@ from functools import cache
 from pathlib import Path
 
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
-from rag_assets.answering.verify.verification import Outcome, verify
+from rag_assets.answering.verify.verification import ClaimOutcome, verify
 from rag_assets.core.domain import FULL_SUPPORT_FROM, HALF_SUPPORT_FROM, Chunk
 from rag_assets.core.settings import Settings
 from rag_assets.core.text.tokens import token_counter
@@ -59,7 +59,7 @@ class Fate:
     """What becomes of a claim."""
 
     said: SetClaim
-    outcome: Outcome
+    outcome: ClaimOutcome
     support: float
     """Of the second look."""
 

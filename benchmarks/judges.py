@@ -24,7 +24,7 @@ from rag_assets.answering.model.judges import open_judge as open_second_look
 from rag_assets.answering.models import NO_JUDGE, SAME_MODEL
 from rag_assets.answering.verify.objections import checked_claim
 from rag_assets.answering.verify.quoted_text import QuotedText
-from rag_assets.answering.verify.verification import Outcome
+from rag_assets.answering.verify.verification import ClaimOutcome
 from rag_assets.core.domain.answers import FULL_SUPPORT_FROM
 from rag_assets.core.errors import InvalidQuestions, MissingInput
 from rag_assets.core.settings import Settings, load_settings
@@ -130,7 +130,7 @@ def _by_second_look(judge: ClaimJudge) -> Opinion:
 
     def opinion(one: LabelledClaim) -> bool | None:
         (support,) = judge.verdicts(
-            [Outcome(DraftClaim(one.claim, ()), None, quotes=one.quoted)]
+            [ClaimOutcome(DraftClaim(one.claim, ()), None, quotes=one.quoted)]
         ).supports
         return None if support is None else support >= FULL_SUPPORT_FROM
 

@@ -21,7 +21,7 @@ from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import required_table
 from rag_assets.core.tables import chunks_from
 from rag_assets.engine import open_engine
-from rag_assets.library.reading.reader import Reader, Verdict
+from rag_assets.library.reading.reader import QuoteStatus, Reader
 
 N_SHOWN, SHOWN_CHARS = 8, 160
 
@@ -54,11 +54,11 @@ def main() -> None:
                 begun = time.perf_counter()
                 best = next(iter(reader.find_quote(case.quote, limit=1)), None)
                 seconds.append(time.perf_counter() - begun)
-                verdicts[str(best.verdict if best else Verdict.NOT_FOUND)] += 1
+                verdicts[str(best.verdict if best else QuoteStatus.NOT_FOUND)] += 1
                 n_right_paper += best is not None and best.paper_id == case.chunk.paper_id
-                if best and best.verdict is Verdict.VERIFIED and not kind.is_true:
+                if best and best.verdict is QuoteStatus.VERIFIED and not kind.is_true:
                     wrong[kind.name].append(case)
-            said = ", ".join(f"{verdict} {verdicts[verdict]}" for verdict in Verdict)
+            said = ", ".join(f"{verdict} {verdicts[verdict]}" for verdict in QuoteStatus)
             print(
                 f"{'true ' if kind.is_true else 'false'} {kind.name}: {len(cases)} quotes, {said}, own {n_right_paper}"
             )

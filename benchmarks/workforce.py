@@ -48,8 +48,8 @@ from rag_assets.corpus.chunking.updates import (
     cut_chunks,
     cut_passages_of,
 )
-from rag_assets.corpus.each_paper import Outcome, PaperJob
-from rag_assets.parsing.attempts import Attempt, FileToRead, read_file
+from rag_assets.corpus.each_paper import PaperJob, PaperOutcome
+from rag_assets.parsing.attempts import FileToRead, ParseAttempt, read_file
 from rag_assets.parsing.corpus import BlocksToMake, block_rows_of
 from rag_assets.parsing.discovery import Paper, PaperFile
 from rag_assets.parsing.registry import sniff
@@ -95,7 +95,7 @@ def passages_of_file(paper: tuple[str, bytes], window: ReadingWindow) -> bytes:
     paper_id, content = paper
     name = f"{paper_id}.tei.xml"
     file = PaperFile(Path(name), name, format=sniff(name, content))
-    attempt = Attempt(Paper(paper_id, (file,), fingerprint=paper_id))
+    attempt = ParseAttempt(Paper(paper_id, (file,), fingerprint=paper_id))
     made = read_file(FileToRead(attempt, RawFile(paper_id, name, content)), ParsingSettings())
     blocks = PaperJob(
         paper_id, name, block_rows_of(BlocksToMake(paper_id, "f", made.packed, "")), "f"
@@ -104,7 +104,7 @@ def passages_of_file(paper: tuple[str, bytes], window: ReadingWindow) -> bytes:
     return _made(cut_passages_of(PaperJob(paper_id, name, chunks, "f"), PassageSettings(), window))
 
 
-def _made(cut: Outcome) -> bytes:
+def _made(cut: PaperOutcome) -> bytes:
     if isinstance(cut, QuarantinedPaper):
         raise ValueError(cut.error)
     return cut

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from benchmarks.quality.runs import Row, Run
-from rag_assets.evaluation.comparison import Difference, difference, estimate
+from rag_assets.evaluation.comparison import PairedDifference, difference, estimate
 
 COLUMNS = {
     "covidqa": (
@@ -127,7 +127,7 @@ def _compared(pairs: Sequence[tuple[Row, Row]], column: str) -> str:
     )
 
 
-def _marked(found: Difference) -> str:
+def _marked(found: PairedDifference) -> str:
     """The difference; bold where the interval leaves out 0."""
     return f"**{found.mean:+.3f}**" if found.low > 0 or found.high < 0 else f"{found.mean:+.3f}"
 

@@ -16,7 +16,7 @@ from rag_assets.answering.drafts import PrecededText
 from rag_assets.answering.extractive.candidates import CandidateKind, sentences
 from rag_assets.answering.extractive.relevance import preceded
 from rag_assets.answering.extractive.table_rows import rows_of, title_of
-from rag_assets.answering.verify.quoted_text import SEPARATOR, Table, TableRow
+from rag_assets.answering.verify.quoted_text import SEPARATOR, QuotedTable, TableRow
 from rag_assets.core.domain import Chunk, Context, ContextUnit
 from rag_assets.core.incremental import write_atomically
 
@@ -129,7 +129,7 @@ def _of_paper(paper: str, chunks: Sequence[Chunk]) -> Iterator[Line]:
         n_rows += is_row
 
 
-def _titled(context: Context, table: Table, row: TableRow) -> str:
+def _titled(context: Context, table: QuotedTable, row: TableRow) -> str:
     title = [title_of(table)] if title_of(table) else []
     return SEPARATOR.join([*title, context.text[row.start : row.end]])[:_MAX_ROW_CHARS]
 

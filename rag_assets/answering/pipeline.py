@@ -35,7 +35,7 @@ from rag_assets.answering.trace import (
     Retrying,
 )
 from rag_assets.answering.verify.verification import (
-    Outcome,
+    ClaimOutcome,
     SupportScorer,
     VerifiedClaims,
     n_works,
@@ -77,7 +77,7 @@ class SecondRequest:
 
     contexts: tuple[Context, ...]
     asked_to_mend: MendRequest
-    objected: tuple[Outcome, ...]
+    objected: tuple[ClaimOutcome, ...]
     """The outcomes behind the objections, in their order."""
 
 
@@ -132,7 +132,7 @@ def merged(first: Attempt, second: Attempt, request: SecondRequest) -> Attempt:
     model misses it still.
     """
     mending = {id(one): nth for nth, one in enumerate(request.objected, start=1)}
-    outcomes: list[Outcome] = []
+    outcomes: list[ClaimOutcome] = []
     for one in first.verified.outcomes:
         answers = [
             new

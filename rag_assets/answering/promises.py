@@ -22,7 +22,7 @@ _MAX_QUOTE_CHARS = 200
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedCorpus:
     """What an answer is held against."""
 
     chunks: Mapping[str, Chunk]
@@ -33,7 +33,7 @@ class Published:
     """The setting answering.min_sources."""
 
 
-def promised(result: QAResult, asked: str, published: Published) -> QAResult:
+def promised(result: QAResult, asked: str, published: PublishedCorpus) -> QAResult:
     """The answer as it may be seen: without the claims that break a promise, which `left_out`
     tells; withheld where no claim is left, or where the answer as a whole breaks one.
 
@@ -63,7 +63,7 @@ def promised(result: QAResult, asked: str, published: Published) -> QAResult:
     return replace(rest, answer=answer_of(rest))
 
 
-def broken(claim: Claim, asked: str, published: Published) -> LeftOut | None:
+def broken(claim: Claim, asked: str, published: PublishedCorpus) -> LeftOut | None:
     """The first promise that a claim breaks, as a reader is told of it."""
     for name, why in _breaches(claim, asked, published):
         quote = next((one.quote for one in claim.citations), "")
@@ -71,7 +71,7 @@ def broken(claim: Claim, asked: str, published: Published) -> LeftOut | None:
     return None
 
 
-def _breaches(claim: Claim, asked: str, published: Published) -> Iterator[tuple[str, str]]:
+def _breaches(claim: Claim, asked: str, published: PublishedCorpus) -> Iterator[tuple[str, str]]:
     """The names of broken promises, and why. What follows a breach relies on the promise that was
     broken, so only the first one counts."""
     if not claim.citations:

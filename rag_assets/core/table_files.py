@@ -57,7 +57,7 @@ SCHEMAS = {
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedTable:
     """What an earlier run published of a table."""
 
     table: pa.Table
@@ -114,7 +114,7 @@ def write_table(table: pa.Table, path: Path, provenance: Mapping[str, Any]) -> N
     )
 
 
-def published_or_empty(path: Path, schema: pa.Schema) -> Published:
+def published_or_empty(path: Path, schema: pa.Schema) -> PublishedTable:
     """The table at `path`, or an empty one of that schema when there is none that can be used.
 
     A file that is damaged, or has the columns of another version, counts as absent; the log names
@@ -122,12 +122,12 @@ def published_or_empty(path: Path, schema: pa.Schema) -> Published:
     """
     try:
         if not files_of(path):
-            return Published(schema.empty_table(), None)
+            return PublishedTable(schema.empty_table(), None)
         table = _read(path, schema, schema.names)
-        return Published(table, _provenance(table.schema))
+        return PublishedTable(table, _provenance(table.schema))
     except UnusableTable as error:
         logger.warning("%s %s. It is treated as absent; a run makes it anew.", path, error)
-        return Published(schema.empty_table(), None)
+        return PublishedTable(schema.empty_table(), None)
 
 
 def whole_file(file: Path, schema: pa.Schema) -> tuple[pa.Table, dict[str, Any], bool] | None:

@@ -30,7 +30,7 @@ class PaperJob:
     """By chunk_id; chunks without one are left out."""
 
 
-Outcome = bytes | QuarantinedPaper
+PaperOutcome = bytes | QuarantinedPaper
 """The packed rows made of a paper, or why it cannot be used."""
 Texts = Callable[[str], tuple[str, Mapping[str, str]]]
 
@@ -43,7 +43,7 @@ def update_each(
     published: RowsByPaper,
     inputs: RowsByPaper,
     made_with: Callable[[str], Iterable[object]],
-    work: Callable[[PaperJob], Outcome],
+    work: Callable[[PaperJob], PaperOutcome],
     spread: Spread,
     *,
     texts: Texts = no_texts,

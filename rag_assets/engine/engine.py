@@ -27,7 +27,7 @@ from rag_assets.answering.model.planning import Planner, open_planner
 from rag_assets.answering.model.thorough import THOROUGH_VERSION, ThoroughPipeline
 from rag_assets.answering.models import n_at_once, open_answerer, open_scorer
 from rag_assets.answering.pipeline import PIPELINE_VERSION, AnswerPipeline
-from rag_assets.answering.promises import Published, broken, promised
+from rag_assets.answering.promises import PublishedCorpus, broken, promised
 from rag_assets.answering.trace import AnswerTrace, ClaimVerified, Event, Finished, PartBegun
 from rag_assets.answering.wording import CitationStyle
 from rag_assets.core.domain import EVERYTHING, Chunk, Claim, Evidence, Filter, Hit, QAResult
@@ -374,12 +374,12 @@ class Engine:
     def _as_seen(self, result: QAResult, asked: str, searcher: Searcher) -> QAResult:
         return promised(result, asked, self._published((*result.claims, *result.nearest), searcher))
 
-    def _published(self, claims: Iterable[Claim], searcher: Searcher) -> Published:
+    def _published(self, claims: Iterable[Claim], searcher: Searcher) -> PublishedCorpus:
         chunks = searcher.library.chunks(
             {one.chunk_id for claim in claims for one in claim.citations}
         )
         titles = {one.paper_id: searcher.library.title_of(one.paper_id) for one in chunks.values()}
-        return Published(chunks, titles, self._settings.answering.min_sources)
+        return PublishedCorpus(chunks, titles, self._settings.answering.min_sources)
 
     def _opened(self) -> Searcher:
         settings = self._settings

@@ -155,7 +155,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class AnswerVerdict:
     """What a judge model says of an answer; each list follows the order of what it was shown, None:
     cannot tell."""
 
@@ -194,7 +194,7 @@ class Case:
     """How long the answer took; None where it was made before."""
     draft: DraftAnswer | None = None
     """What the answerer wrote, for a replay; None for a published answer."""
-    verdict: Verdict | None = None
+    verdict: AnswerVerdict | None = None
     """None without a judge, or where it could not be asked."""
 
     @property
@@ -203,7 +203,7 @@ class Case:
         return self.question.answerable is not False
 
 
-Judge = Callable[[Case], Verdict | None]
+Judge = Callable[[Case], AnswerVerdict | None]
 
 
 def case_of(

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from rag_assets.core.errors import InvalidSettings
 from rag_assets.evaluation.cases import Case
 from rag_assets.evaluation.metrics import METRICS, RIGHT, Metric
-from rag_assets.evaluation.runs import Run
+from rag_assets.evaluation.runs import EvaluationRun
 
 N_DRAWS = 5000
 SEED = 12
@@ -39,7 +39,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Difference(Estimate):
+class PairedDifference(Estimate):
     """Mean of paired differences."""
 
     p: float
@@ -56,7 +56,9 @@ def estimate(values: Sequence[float], groups: Sequence[str]) -> Estimate:
     return Estimate(float(sums.sum() / counts.sum()), low, high, len(values))
 
 
-def difference(new: Sequence[float], old: Sequence[float], groups: Sequence[str]) -> Difference:
+def difference(
+    new: Sequence[float], old: Sequence[float], groups: Sequence[str]
+) -> PairedDifference:
     """new - old, question by question."""
     deltas = np.asarray(new, np.float64) - np.asarray(old, np.float64)
     sums, counts = _by_group(deltas, groups)
@@ -65,7 +67,7 @@ def difference(new: Sequence[float], old: Sequence[float], groups: Sequence[str]
     signs = draw.choice([-1.0, 1.0], (N_DRAWS, len(sums)))
     as_much = np.abs(signs @ sums) >= abs(sums.sum()) - 1e-9
     p = float((1 + as_much.sum()) / (1 + N_DRAWS))
-    return Difference(
+    return PairedDifference(
         float(deltas.mean()),
         low,
         high,
@@ -104,7 +106,7 @@ SHOWN = (RIGHT, *METRICS)
 
 
 @dataclass(frozen=True)
-class Summary:
+class MetricSummary:
     """The mean of one metric in a run, with its 95 % bootstrap interval."""
 
     metric: Metric
@@ -119,13 +121,13 @@ class Compared:
     metric: Metric
     before: float
     now: float
-    change: Difference
+    change: PairedDifference
     """now - before, over the questions that both runs measured."""
     p: float
     """Exact McNemar where each value is 0 or 1, else by random exchanges of the two runs."""
 
 
-def summaries(run: Run) -> list[Summary]:
+def summaries(run: EvaluationRun) -> list[MetricSummary]:
     """Every metric that at least one question says something about."""
     values = run.values()
     found = []
@@ -135,21 +137,21 @@ def summaries(run: Run) -> list[Summary]:
         }
         if told:
             found.append(
-                Summary(
+                MetricSummary(
                     metric, estimate([*told.values()], _groups([run.cases[key] for key in told]))
                 )
             )
     return found
 
 
-def unmeasured(found: Sequence[Summary]) -> str:
+def unmeasured(found: Sequence[MetricSummary]) -> str:
     """A line with the other metrics."""
     known = {one.metric.name for one in found}
     missing = ", ".join(one.name for one in METRICS if one.name not in known) or "none"
     return f"Not measured here: {missing}. docs/evaluation.md says what each metric needs."
 
 
-def compared(before: Run, now: Run) -> list[Compared]:
+def compared(before: EvaluationRun, now: EvaluationRun) -> list[Compared]:
     """Every metric that both measured. Raises InvalidSettings unless corpus and questions are the
     same and both runs are complete."""
     for what in ("corpus", "questions", "metrics_version"):
@@ -176,7 +178,7 @@ def compared(before: Run, now: Run) -> list[Compared]:
     return found
 
 
-def changed_settings(before: Run, now: Run) -> list[tuple[str, str, str]]:
+def changed_settings(before: EvaluationRun, now: EvaluationRun) -> list[tuple[str, str, str]]:
     """Name and both values of every setting that differs, or what else does, if anything."""
     old, new = (dict(_flat(run.header.settings)) for run in (before, now))
     found = [

@@ -19,7 +19,7 @@ from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import kept_file
 from rag_assets.core.settings import Settings
 from rag_assets.core.text.sentences import sentence_spans
-from rag_assets.evaluation.cases import Case, Verdict
+from rag_assets.evaluation.cases import AnswerVerdict, Case
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections, KeptReplies, LazyModel
 from rag_assets.hosted.prompts import load_prompt, neutral, sources_block
@@ -81,7 +81,7 @@ class AnswerJudge:
         )
         self._embed = embed
 
-    def __call__(self, case: Case) -> Verdict | None:
+    def __call__(self, case: Case) -> AnswerVerdict | None:
         """None when the judge cannot be asked."""
         statements = [claim.text for claim in case.result.claims]
         text = case.question.reference or ""
@@ -102,7 +102,7 @@ class AnswerJudge:
             bool(reference) and correctness is None
         )
         relevance = self._relevance(case.result.question, reply)
-        return Verdict(supported, useful, covered, correctness, relevance, abstained)
+        return AnswerVerdict(supported, useful, covered, correctness, relevance, abstained)
 
     def supports(self, question: str, quotes: Sequence[str], statement: str) -> bool | None:
         """Whether the quotes say the statement; None: it cannot tell. Raises ModelFault,

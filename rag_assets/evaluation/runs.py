@@ -39,7 +39,7 @@ _VERSION = 1
 
 
 @dataclass(frozen=True)
-class Header:
+class RunHeader:
     """What a run is about; runs whose corpus and questions are the same can be compared."""
 
     name: str
@@ -62,10 +62,10 @@ class Header:
 
 
 @dataclass(frozen=True)
-class Run:
+class EvaluationRun:
     """A run as its file has it."""
 
-    header: Header
+    header: RunHeader
     cases: Mapping[str, Case]
     """By question id, in the order in which they were finished."""
 
@@ -87,29 +87,29 @@ class Run:
 
 def header_of(
     name: str, questions: Sequence[Question], engine: Engine, settings: Settings
-) -> Header:
+) -> RunHeader:
     """The header of a run of these questions. name: for a reader."""
     groups = ("retrieval", "answering", "evaluation")
     shown = {group: getattr(settings, group).model_dump(mode="json") for group in groups}
     method = fingerprint(engine.method_version(), settings.evaluation.judge, K)
     asked = fingerprint([question.model_dump(mode="json") for question in questions])
-    return Header(name, engine.corpus_version(), asked, len(questions), method, shown)
+    return RunHeader(name, engine.corpus_version(), asked, len(questions), method, shown)
 
 
-def read_run(path: Path) -> Run:
+def read_run(path: Path) -> EvaluationRun:
     """Read a run; a line that a kill cut off is left out. Raises MissingInput, or InvalidQuestions
     for another file."""
     if not path.is_file():
         raise MissingInput(f"There is no run {path}. Make one: rag-assets eval run")
     lines = [unsealed(line) for line in path.read_bytes().split(b"\n") if line.strip()]
     try:
-        header = TypeAdapter(Header).validate_python(lines[0] if lines else None)
+        header = TypeAdapter(RunHeader).validate_python(lines[0] if lines else None)
         cases = [_CASE.validate_python(line["case"], strict=False) for line in lines[1:] if line]
     except (ValidationError, KeyError) as error:
         raise InvalidQuestions(
             f"{path} is no run of an evaluation, or one of another version."
         ) from error
-    return Run(header, {case.question.id: case for case in cases})
+    return EvaluationRun(header, {case.question.id: case for case in cases})
 
 
 Report = Callable[[int, int], None]
@@ -118,14 +118,14 @@ Report = Callable[[int, int], None]
 
 def run_questions(
     path: Path,
-    header: Header,
+    header: RunHeader,
     questions: Sequence[Question],
     engine: Engine,
     settings: Settings,
     *,
     judge: Judge | None,
     report: Report,
-) -> Run:
+) -> EvaluationRun:
     """Ask what `path` does not hold yet; each case is on the disk before the next is counted. A
     question that a model rejects has no case, and costs none of the others; where all are, the
     fault is raised.
@@ -174,7 +174,7 @@ def run_questions(
             raise
     if rejected and not done:
         raise rejected
-    return Run(header, done)
+    return EvaluationRun(header, done)
 
 
 def _asked(engine: Engine, files: SourceFiles, question: Question, judge: Judge | None) -> Case:
@@ -203,7 +203,7 @@ class RecordedAnswerer:
     """An answerer that writes the drafts of a run again, so that they are verified as the code does
     it now."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: EvaluationRun) -> None:
         self._drafts = {
             case.result.question: case.draft for case in run.cases.values() if case.draft
         }

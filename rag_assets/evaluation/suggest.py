@@ -60,7 +60,7 @@ class Suggested(BaseModel):
 
 
 @dataclass(frozen=True)
-class Source:
+class SampledChunk:
     """A chunk that a question may be made of."""
 
     paper_id: str
@@ -87,7 +87,7 @@ def suggested(settings: Settings, n: int, connections: Connections) -> list[Ques
     return list(found.values())
 
 
-def _spread(settings: Settings) -> Iterator[Source]:
+def _spread(settings: Settings) -> Iterator[SampledChunk]:
     """The chunks, one of each paper in turn; always in the same order."""
     rows = required_table(settings.paths.chunks).select(_COLUMNS).to_pylist()
     usable = [row for row in rows if row["n_tokens"] >= _MIN_TOKENS and not row["is_generated"]]
@@ -97,12 +97,12 @@ def _spread(settings: Settings) -> Iterator[Source]:
     papers = [list(found) for _, found in groupby(drawn, key=lambda row: row["paper_id"])]
     for row in (row for turn in zip_longest(*papers) for row in turn if row):
         pages = list(range(row["page_start"], row["page_end"] + 1)) if row["page_start"] else []
-        yield Source(
+        yield SampledChunk(
             row["paper_id"], row["chunk_id"], row["text"], pages, row["section_title"] or ""
         )
 
 
-def from_rules(source: Source) -> dict[str, Any] | None:
+def from_rules(source: SampledChunk) -> dict[str, Any] | None:
     """A question about a term that the source defines, else about its heading; None where both are
     usual words."""
     for start, end in sentence_spans(source.text):
@@ -126,7 +126,7 @@ def from_rules(source: Source) -> dict[str, Any] | None:
 
 def _from_model(
     settings: Settings, connections: Connections
-) -> Callable[[Source], dict[str, Any] | None]:
+) -> Callable[[SampledChunk], dict[str, Any] | None]:
     name = ModelName.parse(settings.answering.model, setting="answering.model", instead=EXTRACTIVE)
     model = LazyModel(
         name,
@@ -136,7 +136,7 @@ def _from_model(
         max_output_tokens=_MAX_OUTPUT_TOKENS,
     )
 
-    def write(source: Source) -> dict[str, Any] | None:
+    def write(source: SampledChunk) -> dict[str, Any] | None:
         context = Context(
             source.paper_id,
             source.chunk_id,
@@ -164,7 +164,7 @@ def _from_model(
     return write
 
 
-def _row(source: Source, question: str, passage: str, fact: str, tag: str) -> dict[str, Any]:
+def _row(source: SampledChunk, question: str, passage: str, fact: str, tag: str) -> dict[str, Any]:
     expected = {
         "paper_id": source.paper_id,
         "pages": source.pages,

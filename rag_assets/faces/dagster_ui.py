@@ -139,7 +139,7 @@ def main() -> None:
     )  # while Dagster starts; then the web server has its own
     ended = Event()
     with suppress(KeyboardInterrupt), dagster_ui(Path(given["home"]), ended.set) as app:
-        server = _Server(ui_config(app, limits))
+        server = _UIServer(ui_config(app, limits))
         server.is_ended = ended.is_set
         os.write(given["ready"], _READY)
         with signals_left_to_uvicorn():
@@ -153,7 +153,7 @@ def ui_config(app: ASGIApp, limits: ServerSettings) -> uvicorn.Config:
     return server_config(guarded(app, layers), shutdown_s=_SHUTDOWN_S, websockets="auto")
 
 
-class _Server(uvicorn.Server):
+class _UIServer(uvicorn.Server):
     """Ends with the daemon: without it, no run would begin."""
 
     is_ended: Callable[[], bool]

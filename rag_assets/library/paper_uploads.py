@@ -33,7 +33,7 @@ from typing import IO, Literal
 
 from filelock import FileLock, Timeout
 
-from rag_assets.core.domain import Source
+from rag_assets.core.domain import SourceFormat
 from rag_assets.core.errors import (
     BusyDataFolder,
     CorpusConflict,
@@ -323,7 +323,7 @@ class PaperUploads:
                 received.replace(self._settings.paths.papers / file_name)
         return UploadedPaper(paper_id, file_name, is_new)
 
-    def _demand_room(self, paper_id: str, source: Source) -> bool:
+    def _demand_room(self, paper_id: str, source: SourceFormat) -> bool:
         """Whether the paper has no file yet. A paper may have one file of each format, all in one
         folder. Raises CorpusConflict."""
         is_new = True
@@ -381,7 +381,7 @@ class PaperUploads:
                 f"pip install 'rag_assets[{file_format.needs}]'. Export it as PDF, or install that."
             )
         if file_format.source not in parsing.source_order or (
-            file_format.source is Source.TEXT and not parsing.use_text_txt
+            file_format.source is SourceFormat.TEXT and not parsing.use_text_txt
         ):
             raise UploadRefused(
                 f"{shown(given)} is {file_format.source}, which this corpus leaves out (parsing.source_order)."

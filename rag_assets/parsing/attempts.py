@@ -54,7 +54,7 @@ class MadeDocument:
 
 
 @dataclass(frozen=True)
-class Attempt:
+class ParseAttempt:
     """An examined paper, and how far it has come: a file to be parsed, then the PDF beside it."""
 
     paper: Paper
@@ -76,7 +76,7 @@ class Attempt:
         has_pages = self.is_pdf_read or is_pdf(files[0])
         return None if has_pages else next(filter(is_pdf, self.paper.files), None)
 
-    def after(self, result: MadeDocument | Failure) -> "Attempt":
+    def after(self, result: MadeDocument | Failure) -> "ParseAttempt":
         """The attempt when `to_read` has been read. A PDF that fails leaves the document as it
         was."""
         if isinstance(result, MadeDocument):
@@ -93,7 +93,7 @@ class Attempt:
 class FileToRead:
     """What a worker needs for `attempt.to_read`."""
 
-    attempt: Attempt
+    attempt: ParseAttempt
     raw: RawFile
 
 
@@ -206,17 +206,17 @@ class ParseJob:
     def _may_let_it_succeed(self) -> tuple[str, list[str]]:
         return self.settings.limits.fingerprint(), installed_extras()
 
-    def kept(self, paper: Paper) -> "Outcome | None":
+    def kept(self, paper: Paper) -> "ParseOutcome | None":
         """What a run that was killed kept of a paper."""
         for known in (paper.fingerprint, self.after_failure(paper)):
             if self.store.has(known):
                 made = MadeDocument.of(self.store.get(known))
-                return Outcome(paper, known, made.summary, made.kinds)
+                return ParseOutcome(paper, known, made.summary, made.kinds)
         return None
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ParseOutcome:
     """What came of a paper; the document itself is in the store."""
 
     paper: Paper
@@ -229,13 +229,13 @@ class Outcome:
     """Why nothing of it can be used."""
 
 
-def parse_papers(papers: Sequence[Paper], job: ParseJob, report: Report) -> list[Outcome]:
+def parse_papers(papers: Sequence[Paper], job: ParseJob, report: Report) -> list[ParseOutcome]:
     """Parse each examined paper from the best of its files that can be parsed; in the order of the
     papers. `report(n_done, n_total)` counts papers."""
     done = {paper.paper_id: kept for paper in papers if (kept := job.kept(paper))}
-    waiting: deque[tuple[Attempt, PaperFile]] = deque()
+    waiting: deque[tuple[ParseAttempt, PaperFile]] = deque()
 
-    def go_on(attempt: Attempt) -> None:
+    def go_on(attempt: ParseAttempt) -> None:
         if file := attempt.to_read:
             waiting.appendleft((attempt, file))  # first, so that few documents wait in memory
             return
@@ -252,7 +252,7 @@ def parse_papers(papers: Sequence[Paper], job: ParseJob, report: Report) -> list
 
     for paper in reversed(papers):
         if paper.paper_id not in done:
-            go_on(Attempt(paper))
+            go_on(ParseAttempt(paper))
     work = partial(read_file, settings=job.settings)
     while waiting:
         with closing(job.spread(work, files())) as results:
@@ -261,19 +261,19 @@ def parse_papers(papers: Sequence[Paper], job: ParseJob, report: Report) -> list
     return [done[paper.paper_id] for paper in papers]
 
 
-def _finished(attempt: Attempt, job: ParseJob) -> Outcome:
+def _finished(attempt: ParseAttempt, job: ParseJob) -> ParseOutcome:
     """What came of the paper, its document kept with the failures as notes."""
     paper, made, failures = attempt.paper, attempt.made, attempt.failures
     if made is None:
         error = paper.problem or " ".join(failures)
-        return Outcome(paper, job.after_failure(paper), error=error)
+        return ParseOutcome(paper, job.after_failure(paper), error=error)
     if failures:
         document = unpacked_document(made.packed)
         made = MadeDocument.of(replace(document, notes=(*failures, *document.notes)))
     is_whole = not (failures or made.summary.n_pages_unread or made.summary.n_pages_cut)
     kept_as = paper.fingerprint if is_whole else job.after_failure(paper)
     job.store.put(kept_as, made.packed)
-    return Outcome(paper, kept_as, made.summary, made.kinds)
+    return ParseOutcome(paper, kept_as, made.summary, made.kinds)
 
 
 def _content_of(file: PaperFile, job: ParseJob, paper: Paper) -> RawFile:

@@ -21,14 +21,14 @@ from rag_assets.core.domain import (
     Block,
     BlockKind,
     Document,
-    Source,
+    SourceFormat,
     Span,
     Zone,
 )
 from rag_assets.core.incremental import UpdatePlan, fingerprint, plan_update
 from rag_assets.core.paper_tables import PapersUpdate, RowsByPaper, in_file_order
 from rag_assets.core.workforce.seam import Spread, demanded
-from rag_assets.parsing.attempts import Outcome, ParseJob, Report, parse_papers
+from rag_assets.parsing.attempts import ParseJob, ParseOutcome, Report, parse_papers
 from rag_assets.parsing.discovery import Paper
 from rag_assets.parsing.known_files import examined
 from rag_assets.parsing.promises import PARSED, QUARANTINED
@@ -129,13 +129,13 @@ def _documents_lost(unchanged: pa.Table, store: DocumentStore) -> list[str]:
     return [paper_id for paper_id, fingerprint in kept_as.items() if fingerprint in lost]
 
 
-def _row(outcome: Outcome) -> dict[str, Any]:
+def _row(outcome: ParseOutcome) -> dict[str, Any]:
     paper, document = outcome.paper, outcome.summary
     common = {
         "paper_id": paper.paper_id,
-        "parsed_xml_path": _path_of(paper, Source.TEI),
-        "parsed_txt_path": _path_of(paper, Source.TEXT),
-        "pdf_path": _path_of(paper, Source.PDF),
+        "parsed_xml_path": _path_of(paper, SourceFormat.TEI),
+        "parsed_txt_path": _path_of(paper, SourceFormat.TEXT),
+        "pdf_path": _path_of(paper, SourceFormat.PDF),
         "fingerprint": outcome.fingerprint,
         "n_blocks": outcome.kinds.total(),
         "n_headings": outcome.kinds[BlockKind.HEADING],
@@ -144,7 +144,7 @@ def _row(outcome: Outcome) -> dict[str, Any]:
     return common | (_parsed_columns(paper, document) if document else _quarantine_columns(outcome))
 
 
-def _path_of(paper: Paper, source: Source) -> str | None:
+def _path_of(paper: Paper, source: SourceFormat) -> str | None:
     """The paper's file of that format by content, or by suffix where the content could not be
     told."""
     for file in (file for file in paper.files if not file.read_by):
@@ -177,7 +177,7 @@ def _parsed_columns(paper: Paper, document: Document) -> dict[str, Any]:
     }
 
 
-def _quarantine_columns(outcome: Outcome) -> dict[str, Any]:
+def _quarantine_columns(outcome: ParseOutcome) -> dict[str, Any]:
     sha256s = {file.relative: file.sha256 for file in outcome.paper.files if not file.read_by}
     first = next(iter(sha256s), None)
     return {

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 import anyio
 import httpx2
 
-from rag_assets.core.domain import Source
+from rag_assets.core.domain import SourceFormat
 from rag_assets.core.errors import InvalidSettings, ServiceUnavailable, UnreadableDocument
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import KeptFile
@@ -69,8 +69,8 @@ def with_readings(papers: Sequence[Paper], job: ParseJob) -> list[Paper]:
     `parsing.source_order`. Raises InvalidSettings for an invalid address, ServiceUnavailable for a
     server that does not answer and is needed.
     """
-    order = [*job.settings.source_order, Source.PDF]
-    if Source.TEI not in order[: order.index(Source.PDF)]:
+    order = [*job.settings.source_order, SourceFormat.PDF]
+    if SourceFormat.TEI not in order[: order.index(SourceFormat.PDF)]:
         return list(papers)
     best = {
         paper.paper_id: next((file for file in paper.files if not file.problem), None)
@@ -78,7 +78,7 @@ def with_readings(papers: Sequence[Paper], job: ParseJob) -> list[Paper]:
         if not paper.problem
     }
     pdfs = {file.sha256: file for file in best.values() if file and is_pdf(file)}
-    found = anyio.run(_Asked(job).readings, list(pdfs.values())) if pdfs else {}
+    found = anyio.run(_GrobidRun(job).readings, list(pdfs.values())) if pdfs else {}
 
     def completed(paper: Paper) -> Paper:
         pdf = best.get(paper.paper_id)
@@ -93,13 +93,13 @@ def with_readings(papers: Sequence[Paper], job: ParseJob) -> list[Paper]:
     return [completed(paper) for paper in papers]
 
 
-class _Asked:
+class _GrobidRun:
     """The server in one run."""
 
     def __init__(self, job: ParseJob) -> None:
         self._settings, self._kept = job.settings, job.store.readings
         self._versions = KeptFile(job.store.path).replies("service_versions", str)
-        self._tei = next(known for known in FORMATS if known.source is Source.TEI)
+        self._tei = next(known for known in FORMATS if known.source is SourceFormat.TEI)
         self._slots = anyio.Semaphore(MAX_CONCURRENT)
         self._n_unanswered = 0
 
@@ -127,16 +127,16 @@ class _Asked:
                     group.start_soon(one, pdf)
         return done | {pdf.sha256: self._reading(pdf) for pdf in pdfs if pdf.sha256 not in done}
 
-    async def _learn_version(self, server: "_Server", address: str) -> str:
+    async def _learn_version(self, server: "_GrobidServer", address: str) -> str:
         """Why the server does not tell its version, else ""; then the one that it told last is
         taken."""
         where = fingerprint(NAME, address)
         try:
             with anyio.fail_after(_CHECK_TIMEOUT_S):
                 if (await server.once("GET", "/api/isalive")).strip() != b"true":
-                    raise _Unanswered("it says that it is not alive")
+                    raise _GrobidUnavailable("it says that it is not alive")
                 told = await server.once("GET", "/api/version")
-        except (_Unanswered, UnreadableDocument, TimeoutError) as fault:
+        except (_GrobidUnavailable, UnreadableDocument, TimeoutError) as fault:
             self._version = self._versions.get(where) or ""
             logger.warning("%s at %s does not answer; what it read before is used.", NAME, address)
             return str(fault) or f"it took more than {_CHECK_TIMEOUT_S:g} s"
@@ -147,7 +147,7 @@ class _Asked:
     def _key(self, pdf: PaperFile) -> str:
         return f"{pdf.sha256}.{fingerprint(NAME, self._version, FORM)}"
 
-    async def _asked(self, pdf: PaperFile, server: "_Server") -> PaperFile:
+    async def _asked(self, pdf: PaperFile, server: "_GrobidServer") -> PaperFile:
         async with self._slots:
             if self._n_unanswered >= _GIVE_UP_AFTER:
                 return self._failed(
@@ -167,7 +167,7 @@ class _Asked:
                     )
                 if not looks_like(self._tei, reading[:65_536]):
                     raise UnreadableDocument(f"its reply is no {self._tei.source}")
-            except (_Unanswered, TimeoutError, UnreadableDocument) as fault:
+            except (_GrobidUnavailable, TimeoutError, UnreadableDocument) as fault:
                 self._n_unanswered = (
                     0 if isinstance(fault, UnreadableDocument) else self._n_unanswered + 1
                 )
@@ -187,16 +187,16 @@ class _Asked:
         return replace(pdf, format=None, sha256="", problem=told, read_by=NAME)
 
 
-class _Unanswered(Exception):
+class _GrobidUnavailable(Exception):
     """The server is full, slow or gone, which says nothing about the PDF."""
 
 
-class _NotNow(_Unanswered):
+class _NotNow(_GrobidUnavailable):
     """Worth another attempt: nothing was begun."""
 
 
-class _Server:
-    """Sends requests to one address; the caller bounds their time. Raises _Unanswered, and
+class _GrobidServer:
+    """Sends requests to one address; the caller bounds their time. Raises _GrobidUnavailable, and
     UnreadableDocument for an error or a reply that is too large, with a phrase that can follow
     "a.pdf was not read by GROBID: "."""
 
@@ -229,7 +229,7 @@ class _Server:
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
             raise _NotNow("it cannot be reached") from error
         except httpx2.HTTPError as error:
-            raise _Unanswered("the connection broke before it had answered") from error
+            raise _GrobidUnavailable("the connection broke before it had answered") from error
         if reply.status_code == HTTPStatus.OK:
             return bytes(body)
         said = "".join(
@@ -239,7 +239,7 @@ class _Server:
 
 
 @asynccontextmanager
-async def _connected(settings: ParsingSettings) -> AsyncIterator[_Server]:
+async def _connected(settings: ParsingSettings) -> AsyncIterator[_GrobidServer]:
     """The server of the settings. Raises InvalidSettings unless its address is one without a
     password."""
     if not is_address(settings.grobid) or "@" in urlsplit(settings.grobid).netloc:
@@ -254,4 +254,4 @@ async def _connected(settings: ParsingSettings) -> AsyncIterator[_Server]:
         },  # a small compressed reply could fill the memory at once
         trust_env=False,
     ) as client:
-        yield _Server(client, settings.limits.max_file_mb)
+        yield _GrobidServer(client, settings.limits.max_file_mb)

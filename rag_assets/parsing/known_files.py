@@ -15,7 +15,7 @@ from typing import Self
 
 from pydantic import TypeAdapter, ValidationError
 
-from rag_assets.core.domain import Source
+from rag_assets.core.domain import SourceFormat
 from rag_assets.core.errors import UnreadableDocument
 from rag_assets.core.incremental import file_sha256, fingerprint, sealed, unsealed, write_atomically
 from rag_assets.core.settings import ParsingSettings
@@ -191,10 +191,10 @@ def _examined_file(file: PaperFile, settings: ParsingSettings, files: KnownFiles
     problem = ""
     if known.source not in settings.source_order:
         problem = f"is {known.source}, which parsing.source_order leaves out. Add it there."
-    elif known.source is Source.TEXT and not settings.use_text_txt:
+    elif known.source is SourceFormat.TEXT and not settings.use_text_txt:
         problem = "is text, and parsing.use_text_txt is off. Switch it on, or provide TEI or PDF."
     return replace(file, sha256=sha256, format=None if problem else known, problem=problem)
 
 
 def is_pdf(file: PaperFile) -> bool:
-    return file.format is not None and file.format.source is Source.PDF
+    return file.format is not None and file.format.source is SourceFormat.PDF

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from rag_assets.core.domain import Document, Source
+from rag_assets.core.domain import Document, SourceFormat
 from rag_assets.core.errors import UnreadableDocument
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.shared.files.raw import RawFile, decoded
@@ -34,7 +34,7 @@ _BEFORE_CONTENT = b"\xef\xbb\xbf \t\r\n"
 class Format:
     """A format of papers: its suffixes, and how it is recognised and parsed."""
 
-    source: Source
+    source: SourceFormat
     suffixes: tuple[str, ...]
     """In lower case; the usual ones first. Several formats may share a JSON or XML suffix."""
     parse: str
@@ -55,16 +55,18 @@ class Format:
 
 
 FORMATS = (
-    Format(Source.PDF, (".pdf",), "pdf.document:parse_pdf", "pdf.file:looks_like_pdf", version=18),
     Format(
-        Source.TEI,
+        SourceFormat.PDF, (".pdf",), "pdf.document:parse_pdf", "pdf.file:looks_like_pdf", version=18
+    ),
+    Format(
+        SourceFormat.TEI,
         (".grobid.tei.xml", ".tei.xml", ".tei", ".xml"),
         "tei.document:parse_tei",
         "tei.sniffing:looks_like_tei",
         version=5,
     ),
     Format(
-        Source.DOCLING,
+        SourceFormat.DOCLING,
         (".docling.json", ".json"),
         "docling.document:parse_docling",
         "docling.document:looks_like_docling",
@@ -72,7 +74,7 @@ FORMATS = (
         version=5,
     ),
     Format(
-        Source.DOCLING,
+        SourceFormat.DOCLING,
         (".html", ".htm"),
         "docling.document:parse_with_docling",
         "docling.document:looks_like_html",
@@ -81,7 +83,7 @@ FORMATS = (
         version=3,
     ),
     Format(
-        Source.DOCLING,
+        SourceFormat.DOCLING,
         (".docx",),
         "docling.document:parse_with_docling",
         "docling.document:looks_like_docx",
@@ -90,7 +92,7 @@ FORMATS = (
         version=3,
     ),
     Format(
-        Source.ADE,
+        SourceFormat.ADE,
         (".ade.json", ".json"),
         "ade.document:parse_ade",
         "ade.document:looks_like_ade",
@@ -98,9 +100,13 @@ FORMATS = (
         version=6,
     ),
     Format(
-        Source.MARKDOWN, (".md", ".markdown"), "markdown.document:parse_markdown", None, version=9
+        SourceFormat.MARKDOWN,
+        (".md", ".markdown"),
+        "markdown.document:parse_markdown",
+        None,
+        version=9,
     ),
-    Format(Source.TEXT, (".txt", ".text"), "text.document:parse_text", None, version=8),
+    Format(SourceFormat.TEXT, (".txt", ".text"), "text.document:parse_text", None, version=8),
 )
 _SUFFIXES = sorted(
     {suffix for known in FORMATS for suffix in known.suffixes},
@@ -145,7 +151,7 @@ def stem_of(name: str) -> str | None:
     return None if suffix is None else name[: -len(suffix)]
 
 
-def expected_sources(name: str) -> tuple[Source, ...]:
+def expected_sources(name: str) -> tuple[SourceFormat, ...]:
     """The sources that the suffix of a name promises."""
     return tuple(known.source for known in _expected(name))
 
@@ -212,9 +218,9 @@ def _text_format(name: str, head: bytes) -> Format:
 def _mismatch(formats: Sequence[Format], name: str, text: str) -> str:
     """Why a text does not have a format that its suffix promises."""
     expected = {known.source for known in formats}
-    if Source.PDF in expected:
+    if SourceFormat.PDF in expected:
         return f"is no PDF: it has no %PDF- header but holds {_kind_of(text)}. Download it again."
-    if Source.TEI in expected:
+    if SourceFormat.TEI in expected:
         return _not_tei(text)
     if any(known.needs for known in formats):
         suffix = suffix_of(name)

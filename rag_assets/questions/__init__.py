@@ -10,7 +10,7 @@ from rag_assets.questions.files import (
 )
 from rag_assets.questions.reading import (
     NO_WORDS,
-    Kind,
+    QuestionKind,
     QuestionPart,
     QuestionReading,
     asked_text,

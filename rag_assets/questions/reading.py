@@ -127,7 +127,7 @@ _SUMMARY = re.compile(
 )
 
 
-class Kind(Enum):
+class QuestionKind(Enum):
     """What a question asks for. Most questions have none of these kinds."""
 
     PUBLICATION = "publication"
@@ -147,7 +147,7 @@ class QuestionPart:
     """The words of the question: "how was it chosen?"."""
     searched: str
     """What is looked for; the whole question where the part points back and means nothing alone."""
-    kinds: frozenset[Kind]
+    kinds: frozenset[QuestionKind]
     """What it asks for."""
 
 
@@ -155,7 +155,7 @@ class QuestionPart:
 class QuestionReading:
     parts: tuple[QuestionPart, ...]
     """In order; the question itself where it is one."""
-    kinds: frozenset[Kind]
+    kinds: frozenset[QuestionKind]
     """What the whole asks for."""
 
 
@@ -201,7 +201,7 @@ def read(question: str) -> QuestionReading:
     """The reading of a question; kept, so that search and answering read it once."""
     kinds = _kinds(question)
     whole = QuestionPart(question, question, kinds)
-    if Kind.SUMMARY in kinds:
+    if QuestionKind.SUMMARY in kinds:
         return QuestionReading((whole,), kinds)
     texts = [_AND_FIRST.sub("", text.strip(" ?;")) + "?" for text in _asked_in(question)]
     parts = [
@@ -215,9 +215,9 @@ def read(question: str) -> QuestionReading:
     return QuestionReading(tuple(parts) if is_compound else (whole,), kinds)
 
 
-def _kinds(text: str) -> frozenset[Kind]:
+def _kinds(text: str) -> frozenset[QuestionKind]:
     sentences = (one for one in (text, *_SENTENCE_END.split(text)) if len(one) <= _MOST_READ)
-    return frozenset[Kind]().union(*map(kinds_of, sentences))
+    return frozenset[QuestionKind]().union(*map(kinds_of, sentences))
 
 
 def _asked_in(question: str) -> list[str]:
@@ -243,7 +243,7 @@ def _is_of_title(asked: str, text: str) -> bool:
     return (
         len(joined) <= _MOST_READ
         and not _OPENS.match(text)
-        and Kind.PUBLICATION in kinds_of(joined)
+        and QuestionKind.PUBLICATION in kinds_of(joined)
     )
 
 
@@ -261,12 +261,12 @@ def _means_something(part: str) -> bool:
     return has_name or len(words) >= _LEAST_ALONE
 
 
-def kinds_of(question: str) -> frozenset[Kind]:
+def kinds_of(question: str) -> frozenset[QuestionKind]:
     """question: one sentence, of bounded length."""
     asked = {
-        Kind.PUBLICATION: _ABOUT_PUBLICATION.search(_WHAT_AUTHORS_SAY.sub("", question))
+        QuestionKind.PUBLICATION: _ABOUT_PUBLICATION.search(_WHAT_AUTHORS_SAY.sub("", question))
         is not None,
-        Kind.STATEMENTS: _ABOUT_STATEMENTS.search(question) is not None,
-        Kind.SUMMARY: _SUMMARY.search(question) is not None,
+        QuestionKind.STATEMENTS: _ABOUT_STATEMENTS.search(question) is not None,
+        QuestionKind.SUMMARY: _SUMMARY.search(question) is not None,
     }
     return frozenset(kind for kind, is_asked in asked.items() if is_asked)

@@ -18,12 +18,12 @@ from rag_assets.answering.wording import place_of
 from rag_assets.core.text.display import csv_bytes, legible, markdown_text, no_formula
 from rag_assets.reports.report import (
     NOTHING_HOLDS,
-    Answered,
+    AnsweredQuestion,
     CitedClaim,
     Gap,
     NumberedQuote,
+    PaperRow,
     Report,
-    Row,
     WrittenSection,
 )
 
@@ -174,7 +174,9 @@ def _section(written: WrittenSection, report: Report, mark: Mark) -> Iterator[st
         yield "\n".join(f"- {markdown_text(gap_sentence(gap))}" for gap in written.gaps)
 
 
-def _answer(answered: Answered, report: Report, mark: Mark, *, has_question: bool) -> Iterator[str]:
+def _answer(
+    answered: AnsweredQuestion, report: Report, mark: Mark, *, has_question: bool
+) -> Iterator[str]:
     asked = f"**{markdown_text(answered.asks)}** " if has_question else ""
     claims = (
         f"{markdown_text(one.said)} {''.join(mark(quote, mark_of(quote, report)) for quote in one.evidence)}"
@@ -264,7 +266,7 @@ def _rows(section: WrittenSection, report: Report) -> Iterator[list[str]]:
         yield [*map(_text, (row.paper_id, report.titles.get(row.paper_id, ""), *answers))]
 
 
-def reasons_of(row: Row, section: WrittenSection) -> list[str]:
+def reasons_of(row: PaperRow, section: WrittenSection) -> list[str]:
     """Why each cell of a row has no answer; empty for those that have one."""
     reasons = {
         gap.missing: searched_in_vain(gap) for gap in section.gaps if row.paper_id in gap.about

@@ -56,7 +56,7 @@ class Gap:
 
 
 @dataclass(frozen=True)
-class Answered:
+class AnsweredQuestion:
     """What a section says to one of its questions."""
 
     asks: str
@@ -68,7 +68,7 @@ class Answered:
 
 
 @dataclass(frozen=True)
-class Row:
+class PaperRow:
     """What a table says about one paper."""
 
     paper_id: str
@@ -79,11 +79,11 @@ class Row:
 @dataclass(frozen=True)
 class WrittenSection:
     section: Section
-    answers: tuple[Answered, ...]
+    answers: tuple[AnsweredQuestion, ...]
     """In text, in the order of the questions."""
     labels: tuple[str, ...]
     """Names of the columns of the table."""
-    rows: tuple[Row, ...]
+    rows: tuple[PaperRow, ...]
     gaps: tuple[Gap, ...]
 
     @property
@@ -166,7 +166,7 @@ def _written(
     numbering: _Numbering,
     paper_of: Mapping[str, str],
 ) -> WrittenSection:
-    said: list[Answered] = []
+    said: list[AnsweredQuestion] = []
     rows: dict[str, list[tuple[CitedClaim, ...]]] = {}
     labels: dict[str, None] = {}
     gaps: list[Gap] = []
@@ -178,11 +178,11 @@ def _written(
         gaps += _gaps(one, answer, claims, paper_of)
         if one.paper_id is None:
             notes = notes_of(replace(answer, unanswered=())) if answer else ()
-            said.append(Answered(one.asks, statements, tuple(notes)))
+            said.append(AnsweredQuestion(one.asks, statements, tuple(notes)))
         else:
             rows.setdefault(one.paper_id, []).append(statements)
             labels[one.asks] = None
-    cells = tuple(Row(paper, tuple(own)) for paper, own in rows.items())
+    cells = tuple(PaperRow(paper, tuple(own)) for paper, own in rows.items())
     return WrittenSection(section, tuple(said), tuple(labels), cells, tuple(_together(gaps)))
 
 

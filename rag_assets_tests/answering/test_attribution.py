@@ -6,11 +6,11 @@ import pytest
 
 from rag_assets.answering.verify.verification import with_paper_facts, with_reported_works
 from rag_assets.answering.wording import claim_note, worded
-from rag_assets.core.domain import Citation, CitedWork, Claim, PaperFacts, Report
+from rag_assets.core.domain import Citation, CitedWork, Claim, PaperFacts, ReportedFinding
 from rag_assets_testing.citations import cited
 
 LUND = CitedWork("Lund, A. Iron in winter. 2019.", "lund2019")
-REPORTS = {"c1": (Report(10, 50, (LUND,)),)}
+REPORTS = {"c1": (ReportedFinding(10, 50, (LUND,)),)}
 
 
 def citation(chunk_id: str, start: int, end: int) -> Citation:

@@ -8,7 +8,7 @@ import pytest
 from rag_assets.answering.drafts import NOT_READ, kept_drafts
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.pipeline import AnswerPipeline
-from rag_assets.answering.promises import Published, promised
+from rag_assets.answering.promises import PublishedCorpus, promised
 from rag_assets.answering.trace import Finished
 from rag_assets.answering.verify.verification import EmbeddedSupport
 from rag_assets.core.domain import QAResult
@@ -89,4 +89,4 @@ def test_what_is_not_found_in_another_language_is_not_said_to_be_missing_from_th
 
     assert (result.refused, result.answer) == (True, NOT_READ)
     alone = replace(result, nearest=())
-    assert promised(alone, question, Published({}, {}, min_sources=2)) == alone
+    assert promised(alone, question, PublishedCorpus({}, {}, min_sources=2)) == alone

@@ -5,7 +5,12 @@ from dataclasses import replace
 import pytest
 
 from rag_assets.answering.drafts import REFUSAL, WITHHELD
-from rag_assets.answering.promises import ANSWER_PROMISES, AnswersCandidate, Published, promised
+from rag_assets.answering.promises import (
+    ANSWER_PROMISES,
+    AnswersCandidate,
+    PublishedCorpus,
+    promised,
+)
 from rag_assets.answering.verify.objections import checked_claim
 from rag_assets.answering.verify.verification import quoted_text
 from rag_assets.core.domain import Chunk, Citation, Claim, QAResult, Span, Verification
@@ -53,7 +58,7 @@ GOOD = result(citation("Ferritin fell in all groups by 12%."), said="It fell by 
 
 def seen(found: QAResult, *chunks: Chunk) -> QAResult:
     published = {one.chunk_id: one for one in chunks or CHUNKS}
-    return promised(found, found.question, Published(published, {}, min_sources=2))
+    return promised(found, found.question, PublishedCorpus(published, {}, min_sources=2))
 
 
 def broken(found: QAResult, *chunks: Chunk) -> set[str]:

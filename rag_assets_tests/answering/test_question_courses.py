@@ -9,7 +9,7 @@ from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.core.domain import Context
 from rag_assets.core.settings import ExtractiveSettings
-from rag_assets.questions import Kind, read
+from rag_assets.questions import QuestionKind, read
 from rag_assets_tests.answering.builders import chunk, context, readers, title_page
 
 SHEEP_PAGE = chunk(
@@ -169,8 +169,8 @@ def test_a_paper_without_an_abstract_is_not_summarised_and_that_is_said() -> Non
 )
 def test_requests_for_a_summary_are_recognised(question: str) -> None:
     """They are asked in several ways."""
-    assert Kind.SUMMARY in read(question).kinds
-    assert Kind.SUMMARY not in read("What is ferritin about to do?").kinds
-    assert Kind.SUMMARY not in read("How do the pastures sum up to three?").kinds
-    assert Kind.SUMMARY not in read("Why is the mean no good summary of the scores?").kinds
-    assert Kind.SUMMARY not in read("How did the authors summarise the data?").kinds
+    assert QuestionKind.SUMMARY in read(question).kinds
+    assert QuestionKind.SUMMARY not in read("What is ferritin about to do?").kinds
+    assert QuestionKind.SUMMARY not in read("How do the pastures sum up to three?").kinds
+    assert QuestionKind.SUMMARY not in read("Why is the mean no good summary of the scores?").kinds
+    assert QuestionKind.SUMMARY not in read("How did the authors summarise the data?").kinds

@@ -20,7 +20,12 @@ from rag_assets.answering.records import (
 )
 from rag_assets.answering.trace import AnswerTrace, Attempt
 from rag_assets.answering.verify.objections import Objection, Reason
-from rag_assets.answering.verify.verification import LostCitation, Outcome, Scoring, VerifiedClaims
+from rag_assets.answering.verify.verification import (
+    ClaimOutcome,
+    LostCitation,
+    Scoring,
+    VerifiedClaims,
+)
 from rag_assets.core.domain import Box, Claim, LeftOut, QAResult, Usage
 from rag_assets.questions import Question
 from rag_assets_testing.citations import cited
@@ -45,7 +50,7 @@ ATTEMPT = Attempt(
     "f",
     DraftAnswer(),
     False,
-    VerifiedClaims((Outcome(DraftClaim("It fell.", ()), RESULT.claims[0]),)),
+    VerifiedClaims((ClaimOutcome(DraftClaim("It fell.", ()), RESULT.claims[0]),)),
 )
 TRACE = AnswerTrace(RESULT, (ATTEMPT,), ATTEMPT, retry_k=10)
 RUN = AuditedRun("2026-01-01T00:00:00+00:00", "r", "i", "questions/smoke.jsonl")
@@ -102,8 +107,8 @@ def test_the_audit_says_what_an_answer_cost_this_time_and_how_it_was_read() -> N
         seconds=2.5, n_hallucinated=1, reading=Reading.REPAIRED, usage=Usage(2, 1400, 70, 0.010)
     )
     lost = (LostCitation(Reason.QUOTE_NOT_FOUND, "Ferritin doubled"),) * 2
-    mended = Outcome(DraftClaim("It fell.", (), mends=2), RESULT.claims[0], lost=lost)
-    wrong = Outcome(
+    mended = ClaimOutcome(DraftClaim("It fell.", (), mends=2), RESULT.claims[0], lost=lost)
+    wrong = ClaimOutcome(
         DraftClaim("It fell by 99%.", ()),
         None,
         Objection(Reason.NUMBER_MISSING, "99% is not there"),
@@ -135,7 +140,7 @@ def test_the_audit_tells_the_papers_of_the_first_answer_from_those_of_the_last()
     second = Claim("It fell.", (CITATION, replace(CITATION, paper_id="jones2021")))
     result = replace(RESULT, claims=(second,), sources_used=("smith2020", "jones2021"))
     final = replace(
-        ATTEMPT, verified=VerifiedClaims((Outcome(DraftClaim("It fell.", ()), second),))
+        ATTEMPT, verified=VerifiedClaims((ClaimOutcome(DraftClaim("It fell.", ()), second),))
     )
 
     row = audit_row(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rag_assets.reports import update
-from rag_assets.reports.report import Answered, Report, WrittenSection
+from rag_assets.reports.report import AnsweredQuestion, Report, WrittenSection
 from rag_assets.reports.templates import ReportPlan
 from rag_assets_testing.wire import RateLimited, Reply, Step, WireServer, use_wire_environment
 from rag_assets_testing.wire.quoting_model import quoting_model
@@ -56,7 +56,7 @@ def _without_gaps(report: Report) -> Report:
 
 
 def _silent(report: Report) -> Report:
-    nothing: tuple[Answered, ...] = ()
+    nothing: tuple[AnsweredQuestion, ...] = ()
     return _with_sections(
         report, lambda section: replace(section, answers=nothing, rows=(), gaps=())
     )

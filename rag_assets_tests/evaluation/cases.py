@@ -3,7 +3,7 @@
 from typing import Any
 
 from rag_assets.core.domain import Citation, Claim, QAResult, Usage
-from rag_assets.evaluation.cases import Case, Found, Verdict
+from rag_assets.evaluation.cases import AnswerVerdict, Case, Found
 from rag_assets.questions import Question
 from rag_assets_testing.citations import cited
 
@@ -53,7 +53,7 @@ def found(paper_id: str = "fusion", page: int | None = 2, text: str = QUOTE) -> 
 
 def good_case(**changes: Any) -> Case:
     """Every metric at its best."""
-    verdict = Verdict((True,), (True,), (True,), 1.0, 0.9)
+    verdict = AnswerVerdict((True,), (True,), (True,), 1.0, 0.9)
     case = {
         "question": question(),
         "result": result(),

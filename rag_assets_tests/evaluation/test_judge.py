@@ -11,7 +11,7 @@ import pytest
 
 from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.settings import load_settings
-from rag_assets.evaluation.cases import Judge, Verdict
+from rag_assets.evaluation.cases import AnswerVerdict, Judge
 from rag_assets.evaluation.judge import open_judge
 from rag_assets.hosted.connections import Connections
 from rag_assets_testing.wire import BadKey, Reply, WireServer, use_wire_environment
@@ -60,7 +60,7 @@ def test_one_request_gives_every_verdict_and_what_it_cannot_tell_is_counted(
         assert (
             first
             == again
-            == Verdict((True,), (False,), (None,), 0.5, first.relevance if first else None, 1)
+            == AnswerVerdict((True,), (False,), (None,), 0.5, first.relevance if first else None, 1)
         )
         assert first.relevance == pytest.approx(0.5, abs=0.26), (
             "one of its two questions is the one that was asked"

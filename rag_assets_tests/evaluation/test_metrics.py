@@ -8,7 +8,7 @@ from unittest.mock import Mock
 import pytest
 
 from rag_assets.core.domain import TITLE_PAGE_HEADING, Claim, Support, Usage
-from rag_assets.evaluation.cases import Case, Verdict, case_of
+from rag_assets.evaluation.cases import AnswerVerdict, Case, case_of
 from rag_assets.evaluation.metrics import METRICS, floors, holds_fact, means, values_of
 from rag_assets_tests.answering.builders import chunk
 from rag_assets_tests.evaluation.cases import (
@@ -56,7 +56,7 @@ def paged(expected: list[int], *pages: int) -> dict[str, Any]:
 
 
 def verdict(**changes: Any) -> dict[str, Any]:
-    return {"verdict": replace(good_case().verdict or Verdict(), **changes)}
+    return {"verdict": replace(good_case().verdict or AnswerVerdict(), **changes)}
 
 
 OTHER = found("other", text="Ferritin fell.")

@@ -14,9 +14,9 @@ from rag_assets.engine import Engine
 from rag_assets.evaluation.cases import Case
 from rag_assets.evaluation.comparison import compared, summaries
 from rag_assets.evaluation.runs import (
-    Header,
+    EvaluationRun,
     RecordedAnswerer,
-    Run,
+    RunHeader,
     header_of,
     read_run,
     run_questions,
@@ -56,7 +56,9 @@ def engine(settings: Settings) -> Iterator[CountingEngine]:
         yield opened
 
 
-def run_of(path: Path, engine: Engine, settings: Settings, asked: list[Question] = ASKED) -> Run:
+def run_of(
+    path: Path, engine: Engine, settings: Settings, asked: list[Question] = ASKED
+) -> EvaluationRun:
     header = header_of(path.stem, asked, engine, settings)
     return run_questions(path, header, asked, engine, settings, judge=None, report=lambda *_: None)
 
@@ -114,7 +116,8 @@ def test_a_run_is_replayed_from_its_drafts_and_verified_anew(
         replayed = run_of(tmp_path / "again.jsonl", again, settings)
     invented = Case(first.question, first.result, draft=type(first.draft)())
     with Engine(
-        settings, answerer=RecordedAnswerer(Run(run.header, {first.question.id: invented}))
+        settings,
+        answerer=RecordedAnswerer(EvaluationRun(run.header, {first.question.id: invented})),
     ) as other:
         refused = run_of(tmp_path / "refused.jsonl", other, settings, [first.question])
 
@@ -125,22 +128,26 @@ def test_a_run_is_replayed_from_its_drafts_and_verified_anew(
     assert refused.cases[first.question.id].result.refused
 
 
-def header(name: str, n: int, **changes: Any) -> Header:
+def header(name: str, n: int, **changes: Any) -> RunHeader:
     facts = {
         "corpus": "c",
         "questions": "q",
         "method": name,
         "settings": {"evaluation": {"floors": {}, "judge": "none"}},
     }
-    return Header(name=name, n_questions=n, **{**facts, **changes})
+    return RunHeader(name=name, n_questions=n, **{**facts, **changes})
 
 
-def run_with(name: str, answers: list[str], tags: Sequence[str] = (), **changes: Any) -> Run:
+def run_with(
+    name: str, answers: list[str], tags: Sequence[str] = (), **changes: Any
+) -> EvaluationRun:
     cases = [
         good_case(question=question(id=f"q{n}", tags=tags), result=says(text))
         for n, text in enumerate(answers)
     ]
-    return Run(header(name, len(answers), **changes), {case.question.id: case for case in cases})
+    return EvaluationRun(
+        header(name, len(answers), **changes), {case.question.id: case for case in cases}
+    )
 
 
 def says(text: str) -> Any:

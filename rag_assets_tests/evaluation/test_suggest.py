@@ -8,7 +8,7 @@ import pytest
 
 from rag_assets.core.settings import load_settings
 from rag_assets.evaluation.metrics import METRICS
-from rag_assets.evaluation.suggest import Source, from_rules, suggested
+from rag_assets.evaluation.suggest import SampledChunk, from_rules, suggested
 from rag_assets.hosted.connections import Connections
 from rag_assets_testing.wire import Reply, WireServer, use_wire_environment
 from rag_assets_testing.world import World
@@ -65,7 +65,7 @@ def test_without_a_model_definitions_and_headings_are_asked_about(
     section: str, text: str, asked: str | None
 ) -> None:
     """Rough, and said to be; but none points at nothing ("What is This?")."""
-    drafted = from_rules(Source("p", "p:1", text, [2], section))
+    drafted = from_rules(SampledChunk("p", "p:1", text, [2], section))
 
     assert (drafted and drafted["question"]) == asked
     if drafted:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pytest
 
 from rag_assets.core import tables
-from rag_assets.core.domain import Source
+from rag_assets.core.domain import SourceFormat
 from rag_assets.core.incremental import UpdatePlan
 from rag_assets.core.settings import ParseLimits, ParsingSettings
 from rag_assets.core.workforce.seam import Spread
@@ -288,7 +288,7 @@ def test_a_quarantined_paper_is_tried_again_when_a_limit_is_raised_and_only_then
     assert corpus.row("a")["n_pages"] == 2
 
 
-def raise_version(monkeypatch: pytest.MonkeyPatch, source: Source) -> None:
+def raise_version(monkeypatch: pytest.MonkeyPatch, source: SourceFormat) -> None:
     """As a new release with a better parser of that format would."""
     formats = [
         replace(known, version=99) if known.source is source else known
@@ -334,17 +334,17 @@ def one_of_each_kind(parsed_once: Corpus, tmp_path: Path) -> Corpus:
 @pytest.mark.parametrize(
     ("source", "reparsed"),
     [
-        (Source.TEXT, ("text",)),
-        (Source.MARKDOWN, ("fallen", "notes", "tei")),
-        (Source.TEI, ("fallen", "tei")),
-        (Source.PDF, ("pdf", "tei")),
-        (Source.ADE, ()),
+        (SourceFormat.TEXT, ("text",)),
+        (SourceFormat.MARKDOWN, ("fallen", "notes", "tei")),
+        (SourceFormat.TEI, ("fallen", "tei")),
+        (SourceFormat.PDF, ("pdf", "tei")),
+        (SourceFormat.ADE, ()),
     ],
 )
 def test_a_new_version_of_one_parser_parses_the_papers_that_have_a_file_of_its_format_anew(
     one_of_each_kind: Corpus,
     monkeypatch: pytest.MonkeyPatch,
-    source: Source,
+    source: SourceFormat,
     reparsed: tuple[str, ...],
 ) -> None:
     """A better reader of Markdown must not cost the parsing, chunks and answers of 10,000 TEI
@@ -429,7 +429,7 @@ def test_a_file_that_ends_its_worker_is_read_once_and_costs_only_what_it_would_h
 ) -> None:
     """Read twice, each such file costs two time limits; blamed for each other, a good PDF is lost
     with a bad TEI, or a good TEI with a bad PDF."""
-    order = (Source.TEI, Source.MARKDOWN, Source.PDF)
+    order = (SourceFormat.TEI, SourceFormat.MARKDOWN, SourceFormat.PDF)
     corpus.settings = ParsingSettings(source_order=order)
     words = " ".join(prose("desert", 8))
     corpus.put(a__tei__xml=TEI.format("Sheep"), a__md=f"# Sheep\n\n{words}\n")

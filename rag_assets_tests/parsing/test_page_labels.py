@@ -1,4 +1,4 @@
-from rag_assets.core.domain import Block, BlockKind, Document, Source, Span
+from rag_assets.core.domain import Block, BlockKind, Document, SourceFormat, Span
 from rag_assets.parsing.corpus import labelled_blocks
 
 
@@ -6,7 +6,7 @@ def document(labels: tuple[str | None, ...], *spans: Span) -> Document:
     block = Block(
         BlockKind.PARAGRAPH, "Iron fell in all groups.", spans=spans, title_spans=spans[:1]
     )
-    return Document("a", "A", Source.TEI, "a.xml", (block,), page_labels=labels)
+    return Document("a", "A", SourceFormat.TEI, "a.xml", (block,), page_labels=labels)
 
 
 def labels_of(paper: Document) -> list[tuple[str | None, str | None]]:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rag_assets.core.domain import Block, BlockKind, Box, Cell, Document, Source, Span
+from rag_assets.core.domain import Block, BlockKind, Box, Cell, Document, SourceFormat, Span
 from rag_assets.core.errors import UnreadableDocument
 from rag_assets.parsing.store import demand_promises
 
@@ -12,7 +12,7 @@ TEXT = "Iron is scarce."
 GOOD = Document(
     "a",
     "A",
-    Source.TEI,
+    SourceFormat.TEI,
     "a.xml",
     (
         Block(

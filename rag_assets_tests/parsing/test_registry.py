@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_assets.core.domain import Source
+from rag_assets.core.domain import SourceFormat
 from rag_assets.core.errors import UnreadableDocument
 from rag_assets.parsing.registry import sniff, stem_of
 
@@ -13,23 +13,23 @@ PDF = b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n"
 @pytest.mark.parametrize(
     ("name", "content", "source"),
     [
-        ("x.tei.xml", TEI, Source.TEI),
-        ("x.pdf", TEI, Source.TEI),
-        ("x.txt", TEI, Source.TEI),
-        ("x.xml", PDF, Source.PDF),
-        ("x.txt", b"A paper about <b>sheep</b>.", Source.TEXT),
-        ("x.txt", b"{sheep} and goats", Source.TEXT),
-        ("x", b"A paper about sheep.", Source.TEXT),
-        ("x.md", b"# Sheep", Source.MARKDOWN),
-        ("x.json", b'{"schema_name": "DoclingDocument", "version": "1.0.0"}', Source.DOCLING),
-        ("x.json", b'{"markdown": "# Sheep", "chunks": [], "grounding": {}}', Source.ADE),
-        ("x.htm", b"<!-- saved --><html><body>Sheep</body></html>", Source.DOCLING),
-        ("x.docx", b"PK\x03\x04..word/document.xml", Source.DOCLING),
-        ("x.html", TEI, Source.TEI),
+        ("x.tei.xml", TEI, SourceFormat.TEI),
+        ("x.pdf", TEI, SourceFormat.TEI),
+        ("x.txt", TEI, SourceFormat.TEI),
+        ("x.xml", PDF, SourceFormat.PDF),
+        ("x.txt", b"A paper about <b>sheep</b>.", SourceFormat.TEXT),
+        ("x.txt", b"{sheep} and goats", SourceFormat.TEXT),
+        ("x", b"A paper about sheep.", SourceFormat.TEXT),
+        ("x.md", b"# Sheep", SourceFormat.MARKDOWN),
+        ("x.json", b'{"schema_name": "DoclingDocument", "version": "1.0.0"}', SourceFormat.DOCLING),
+        ("x.json", b'{"markdown": "# Sheep", "chunks": [], "grounding": {}}', SourceFormat.ADE),
+        ("x.htm", b"<!-- saved --><html><body>Sheep</body></html>", SourceFormat.DOCLING),
+        ("x.docx", b"PK\x03\x04..word/document.xml", SourceFormat.DOCLING),
+        ("x.html", TEI, SourceFormat.TEI),
     ],
 )
 def test_content_decides_and_the_suffix_only_between_texts(
-    name: str, content: bytes, source: Source
+    name: str, content: bytes, source: SourceFormat
 ) -> None:
     """Files come out of mail and archives under any name; a PDF read as XML is a paper lost."""
     assert sniff(name, content).source is source

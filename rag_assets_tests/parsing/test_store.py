@@ -11,7 +11,7 @@ from rag_assets.core.domain import (
     Cell,
     Document,
     PageSource,
-    Source,
+    SourceFormat,
     Span,
     Zone,
 )
@@ -23,7 +23,7 @@ BOX = Box(1, 0.1, 0.2, 0.3, 0.4)
 DOCUMENT = Document(
     paper_id="sheep",
     title="Größe",
-    source=Source.TEI,
+    source=SourceFormat.TEI,
     file_path="a/sheep.tei.xml",
     blocks=(
         Block(

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from rag_assets.questions import Kind, asked_text, read
+from rag_assets.questions import QuestionKind, asked_text, read
 
 
 def parts(question: str) -> list[str]:
@@ -173,7 +173,7 @@ def test_questions_about_the_publication_are_told_from_those_about_its_content(
 ) -> None:
     """Title pages are searched for the former alone; among the latter they would displace what
     answers."""
-    assert (Kind.PUBLICATION in read(question).kinds) is is_about_publication
+    assert (QuestionKind.PUBLICATION in read(question).kinds) is is_about_publication
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_questions_about_the_publication_are_told_from_those_about_its_content(
 )
 def test_questions_about_statements_are_told(question: str, *, is_about_statements: bool) -> None:
     """Statements are searched only for these: a kind of question that is missed is refused."""
-    assert (Kind.STATEMENTS in read(question).kinds) is is_about_statements
+    assert (QuestionKind.STATEMENTS in read(question).kinds) is is_about_statements
 
 
 @pytest.mark.parametrize(
@@ -210,4 +210,4 @@ def test_questions_about_statements_are_told(question: str, *, is_about_statemen
 )
 def test_who_did_a_study_is_asked_of_its_title_page(question: str, *, asks: bool) -> None:
     """Who did something within a study stands in its text, not on its title page."""
-    assert (Kind.PUBLICATION in read(question).kinds) is asks
+    assert (QuestionKind.PUBLICATION in read(question).kinds) is asks

@@ -49,7 +49,7 @@ from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import ExtractiveSettings
 from rag_assets.core.text.headings import is_of_abstract
 from rag_assets.core.text.terms import is_in_latin_script, may_be_english, terms_of, words_of
-from rag_assets.questions import Kind, QuestionPart, read
+from rag_assets.questions import QuestionKind, QuestionPart, read
 from rag_assets.questions.about_papers import asked_of_each, asks_which_papers
 from rag_assets.search.retrieval.elements import asked_for, words_of_title
 from rag_assets.search.retrieval.named_works import (
@@ -113,8 +113,8 @@ class ExtractiveAnswerer:
         reading = read(question)
         asked = asked_for(question)
         if (
-            Kind.SUMMARY in reading.kinds
-            and Kind.PUBLICATION not in reading.kinds
+            QuestionKind.SUMMARY in reading.kinds
+            and QuestionKind.PUBLICATION not in reading.kinds
             and not (asked and asked.labels)
         ):
             return _summary(question, contexts, self._settings.max_claims)
@@ -164,7 +164,7 @@ class ExtractiveAnswerer:
         papers = {context.chunk_id: context.paper_id for context in contexts}
         found: dict[str, Claims] = {}
         for part in parts:
-            if Kind.PUBLICATION not in part.kinds:
+            if QuestionKind.PUBLICATION not in part.kinds:
                 continue
             before = {
                 papers[cited.chunk_id]

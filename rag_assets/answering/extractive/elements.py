@@ -15,7 +15,7 @@ from rag_assets.answering.extractive.table_rows import rows_of
 from rag_assets.core.domain import Context, UnitKind
 from rag_assets.core.text.labels import label_before, labels_in
 from rag_assets.core.text.terms import words_of
-from rag_assets.search.retrieval.elements import ITSELF, NEAR, Asked, papers_asked
+from rag_assets.search.retrieval.elements import ITSELF, NEAR, AskedElements, papers_asked
 
 _WORDS_OF_A_LABEL = 4
 """A text with no more words is a label without what it names, "Algorithm 2 (Search)"."""
@@ -23,7 +23,7 @@ Places = Mapping[int, Sequence[Span]]
 """Stretches of contexts, by the number of the context."""
 
 
-def places_asked(asked: Asked, contexts: Sequence[Context]) -> Places:
+def places_asked(asked: AskedElements, contexts: Sequence[Context]) -> Places:
     """Where the elements are that are asked for; else what refers to them, or the sections of the
     same kind."""
     meant = papers_asked(asked, {one.paper_id: one.paper for one in contexts})
@@ -38,7 +38,7 @@ def places_asked(asked: Asked, contexts: Sequence[Context]) -> Places:
     return found[ITSELF] or found[NEAR]
 
 
-def _places(asked: Asked, context: Context) -> Iterator[tuple[int, Span]]:
+def _places(asked: AskedElements, context: Context) -> Iterator[tuple[int, Span]]:
     text = context.text
     for (start, path), (end, _) in pairwise([*context.sections, (len(text), "")]):
         if how := max(map(asked.is_titled, path.split(" > "))):

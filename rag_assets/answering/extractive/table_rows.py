@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 
 from rag_assets.answering.extractive.candidates import Candidate, CandidateKind, candidate
-from rag_assets.answering.verify.quoted_text import SEPARATOR, Table, TableRow, tables_in
+from rag_assets.answering.verify.quoted_text import SEPARATOR, QuotedTable, TableRow, tables_in
 from rag_assets.core.domain import GROUP_SEPARATOR, Context
 from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.core.text.terms import holds, terms_of
@@ -79,12 +79,12 @@ def _meant(
             yield row, own
 
 
-def rows_of(context: Context) -> Iterator[tuple[Table, TableRow]]:
+def rows_of(context: Context) -> Iterator[tuple[QuotedTable, TableRow]]:
     """Every row of a context's tables, in order, with its table."""
     return ((table, row) for table in tables_in(context.text) for row in table.rows)
 
 
-def title_of(table: Table) -> str:
+def title_of(table: QuotedTable) -> str:
     """The text above a table, word for word: its whole title, or only its number where that is
     long; may be empty."""
     title = table.caption.split("\n")[0]
@@ -127,7 +127,7 @@ def _words(text: str) -> Set[str]:
 
 
 def _candidate(
-    context: Context, nth: int, table: Table, row: TableRow, asked: Set[str]
+    context: Context, nth: int, table: QuotedTable, row: TableRow, asked: Set[str]
 ) -> Candidate:
     one = candidate(context, nth, row.start, row.end, CandidateKind.ROW)
     heading, title = row.heading, title_of(table)
@@ -146,7 +146,7 @@ def _candidate(
     )
 
 
-def _pointer(table: Table, row: TableRow) -> str:
+def _pointer(table: QuotedTable, row: TableRow) -> str:
     title = title_of(table)
     numbered = _TABLE_NUMBER.match(title)
     columns = ", ".join(dict.fromkeys(cell.column for cell in row.cells if cell.column))

@@ -35,7 +35,7 @@ _STEP, _LEAST_RANK_SCORE = 0.07, 0.3
 Vectors = NDArray[np.float32]
 
 
-class _Place(NamedTuple):
+class _UnitPosition(NamedTuple):
     """A unit among all contexts, by its numbers."""
 
     context: int
@@ -91,7 +91,7 @@ def nearest_units(
     """
     scores = _scores(question, contexts, reader)
     places_by_context = [
-        [_Place(nth, i) for i in range(len(one.units))] for nth, one in enumerate(contexts)
+        [_UnitPosition(nth, i) for i in range(len(one.units))] for nth, one in enumerate(contexts)
     ]
     n_left = share * sum(
         _n_chars(place, contexts) for places in places_by_context for place in places
@@ -105,11 +105,13 @@ def nearest_units(
             kept |= needed
             n_left -= n_chars
     kept |= {_first_row(place, contexts) for place in kept}
-    return [_shortened(context, [i for i in range(len(context.units)) if _Place(nth, i) in kept])
+    return [_shortened(context, [i for i in range(len(context.units)) if _UnitPosition(nth, i) in kept])
             for nth, context in enumerate(contexts)]  # fmt: skip
 
 
-def _scores(question: str, contexts: Sequence[Context], reader: TokenReader) -> dict[_Place, float]:
+def _scores(
+    question: str, contexts: Sequence[Context], reader: TokenReader
+) -> dict[_UnitPosition, float]:
     asked = reader.of_texts([question])[0].vectors
     passages = list(
         dict.fromkeys(
@@ -122,7 +124,7 @@ def _scores(question: str, contexts: Sequence[Context], reader: TokenReader) -> 
         for context in contexts
     ]
     weights = term_weights(question, [one for of_context in terms for one in of_context])
-    scores: dict[_Place, float] = {}
+    scores: dict[_UnitPosition, float] = {}
     for nth, context in enumerate(contexts):
         rank_score = max(_LEAST_RANK_SCORE, 1.0 - _STEP * nth)
         nearness = nearness_of(asked, [_vectors(context, unit, tokens) for unit in context.units])
@@ -131,7 +133,7 @@ def _scores(question: str, contexts: Sequence[Context], reader: TokenReader) -> 
             held(own | earlier, weights) for own, earlier in zip(terms[nth], before, strict=False)
         ]
         for i, (near, held_words) in enumerate(zip(nearness.tolist(), words, strict=True)):
-            scores[_Place(nth, i)] = (
+            scores[_UnitPosition(nth, i)] = (
                 _NEARNESS_WEIGHT * near + _WORDS_WEIGHT * held_words + _RANK_WEIGHT * rank_score
             )
     return scores
@@ -153,18 +155,18 @@ def _vectors(
     return np.empty((0, 0), np.float32)
 
 
-def _n_chars(place: _Place, contexts: Sequence[Context]) -> int:
+def _n_chars(place: _UnitPosition, contexts: Sequence[Context]) -> int:
     unit = contexts[place.context].units[place.unit]
     return unit.end - unit.start
 
 
-def _first_row(place: _Place, contexts: Sequence[Context]) -> _Place:
+def _first_row(place: _UnitPosition, contexts: Sequence[Context]) -> _UnitPosition:
     units = contexts[place.context].units
     own = units[place.unit]
     if own.kind is not UnitKind.ROW:
         return place
     is_first = (unit.kind is UnitKind.ROW and unit.block == own.block for unit in units)
-    return _Place(place.context, next(i for i, found in enumerate(is_first) if found))
+    return _UnitPosition(place.context, next(i for i, found in enumerate(is_first) if found))
 
 
 def _shortened(context: Context, kept: Sequence[int]) -> Context:

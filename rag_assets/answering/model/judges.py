@@ -20,7 +20,12 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
 from rag_assets.answering.verify.quoted_text import QuotedText
-from rag_assets.answering.verify.verification import Outcome, Scoring, SupportScorer, VerifiedClaims
+from rag_assets.answering.verify.verification import (
+    ClaimOutcome,
+    Scoring,
+    SupportScorer,
+    VerifiedClaims,
+)
 from rag_assets.core.domain import Usage, summed
 from rag_assets.core.errors import BudgetExhausted, MissingModel, ModelFault
 from rag_assets.core.incremental import fingerprint
@@ -61,7 +66,7 @@ class ClaimJudge(Protocol):
         answers."""
         ...
 
-    def verdicts(self, outcomes: Sequence[Outcome]) -> ClaimVerdicts:
+    def verdicts(self, outcomes: Sequence[ClaimOutcome]) -> ClaimVerdicts:
         """One verdict for each claim, in order.
 
         Raises ModelFault, BudgetExhausted or MissingModel when it cannot tell.
@@ -76,7 +81,7 @@ def quote_in_place(one: QuotedText) -> str:
     return f"{quote} (in: {frame})" if frame else quote
 
 
-def document_of(outcome: Outcome) -> str:
+def document_of(outcome: ClaimOutcome) -> str:
     """The quotes of a claim as one text, for models trained on a document and a claim: places
     first, as headings."""
     parts = []
@@ -142,7 +147,7 @@ class HostedJudge:
         prompts = fingerprint(_INSTRUCTIONS.text, _JUDGED_CLAIM.text, JUDGE_VERSION)
         return f"{self._model.model_id} judge-{prompts[:8]}"
 
-    def verdicts(self, outcomes: Sequence[Outcome]) -> ClaimVerdicts:
+    def verdicts(self, outcomes: Sequence[ClaimOutcome]) -> ClaimVerdicts:
         claims = [
             _JUDGED_CLAIM.filled(
                 number=number,
@@ -188,7 +193,7 @@ class YesOrNoJudge:
     def identity(self) -> str:
         return f"{self._model.model_id} yes-or-no-{fingerprint(_YES_OR_NO_PROMPT, _YES_OR_NO_VERSION)[:8]}"
 
-    def verdicts(self, outcomes: Sequence[Outcome]) -> ClaimVerdicts:
+    def verdicts(self, outcomes: Sequence[ClaimOutcome]) -> ClaimVerdicts:
         """Raises the fault of any claim: a reader would take the verdicts of some claims for those
         of all."""
         replies = []
@@ -236,7 +241,7 @@ class CrossEncoderJudge:
             content = "missing"
         return f"{self._name} {content} cross-encoder-{_CROSS_ENCODER_VERSION}"
 
-    def verdicts(self, outcomes: Sequence[Outcome]) -> ClaimVerdicts:
+    def verdicts(self, outcomes: Sequence[ClaimOutcome]) -> ClaimVerdicts:
         model = self._model()
         started = time.monotonic()
         supports = tuple(
@@ -374,7 +379,7 @@ class JudgedSupport:
             else "",
         )
 
-    def _verdicts(self, outcomes: Sequence[Outcome]) -> tuple[ClaimVerdicts, bool]:
+    def _verdicts(self, outcomes: Sequence[ClaimOutcome]) -> tuple[ClaimVerdicts, bool]:
         claims = [
             (one.proposed.text, [(quote.quote, quote.place) for quote in one.quotes])
             for one in outcomes

@@ -226,7 +226,7 @@ class FuzzyMatch:
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
+class _EditStep:
     """One way to match the next words of quote and source."""
 
     name: str
@@ -237,13 +237,13 @@ class _Step:
     cost: int
 
 
-_SAME = _Step("the same word", 1, 1, 0)
-_VARIANT = _Step("another ending or spelling", 1, 1, 2)
-_JOINED = _Step("two words of the source written as one", 1, 2, 2)
-_PARTED = _Step("one word of the source written as two", 2, 1, 2)
-_FILLER_LEFT_OUT = _Step("a filler word of the source left out", 0, 1, 3)
-_LEFT_OUT = _Step("another word of the source left out", 0, 1, 5)
-_PUT_IN = _Step("a word put in", 1, 0, 3)
+_SAME = _EditStep("the same word", 1, 1, 0)
+_VARIANT = _EditStep("another ending or spelling", 1, 1, 2)
+_JOINED = _EditStep("two words of the source written as one", 1, 2, 2)
+_PARTED = _EditStep("one word of the source written as two", 2, 1, 2)
+_FILLER_LEFT_OUT = _EditStep("a filler word of the source left out", 0, 1, 3)
+_LEFT_OUT = _EditStep("another word of the source left out", 0, 1, 5)
+_PUT_IN = _EditStep("a word put in", 1, 0, 3)
 
 
 def fuzzy_match(quote: str, text: str) -> FuzzyMatch | None:
@@ -347,7 +347,7 @@ def _aligned(quote: Sequence[str], source: Sequence[str]) -> tuple[int, int] | N
     return None
 
 
-def _steps(quote: Sequence[str], source: Sequence[str], i: int, j: int) -> Iterator[_Step]:
+def _steps(quote: Sequence[str], source: Sequence[str], i: int, j: int) -> Iterator[_EditStep]:
     is_inside = 0 < i < len(quote) - 1
     if is_inside and quote[i] in MAY_BE_ADDED and not comes_before_number(quote, i):
         yield _PUT_IN
@@ -366,7 +366,7 @@ def _steps(quote: Sequence[str], source: Sequence[str], i: int, j: int) -> Itera
 
 
 def _may_follow(
-    step: _Step, last: _Step, quote: Sequence[str], source: Sequence[str], i: int, j: int
+    step: _EditStep, last: _EditStep, quote: Sequence[str], source: Sequence[str], i: int, j: int
 ) -> bool:
     if _PUT_IN not in (step, last) or not {_LEFT_OUT, _FILLER_LEFT_OUT}.intersection((step, last)):
         return True

@@ -62,7 +62,7 @@ class TableRow:
 
 
 @dataclass(frozen=True)
-class Table:
+class QuotedTable:
     """The rows of one table that a chunk holds."""
 
     caption: str
@@ -106,7 +106,7 @@ class Table:
 class QuotedRows:
     """Rows of one table that a quote holds, and the cells in them that were quoted."""
 
-    table: Table
+    table: QuotedTable
     cells: tuple[tuple[int, TableCell], ...]
     """Index of the row in the table, and the cell."""
     chunk_text: str
@@ -181,14 +181,14 @@ class QuotedText:
 
 
 @lru_cache(maxsize=64)
-def tables_in(text: str) -> tuple[Table, ...]:
+def tables_in(text: str) -> tuple[QuotedTable, ...]:
     """The tables of a chunk's text, in order."""
     if SEPARATOR not in text:
         return ()
     return tuple(table for block in _BLOCK.finditer(text) if (table := _table(block)) is not None)
 
 
-def _table(block: re.Match[str]) -> Table | None:
+def _table(block: re.Match[str]) -> QuotedTable | None:
     caption: list[str] = []
     rows: list[TableRow] = []
     heading = ""
@@ -207,7 +207,7 @@ def _table(block: re.Match[str]) -> Table | None:
     if not any(sum(bool(cell.column) for cell in row.cells) > 1 or _has_value(row) for row in rows):
         return None  # a formula or a command with a bar in it
     named = tuple(dropwhile(lambda row: not _has_value(row) and not _has_columns(row), rows))
-    return Table("\n".join(caption), named, "\n".join(notes))
+    return QuotedTable("\n".join(caption), named, "\n".join(notes))
 
 
 def _has_columns(row: TableRow) -> bool:

@@ -15,7 +15,7 @@ from decimal import Decimal
 from rag_assets.answering.verify.quoted_text import (
     SEPARATOR,
     QuotedRows,
-    Table,
+    QuotedTable,
     TableCell,
     TableRow,
 )
@@ -139,7 +139,7 @@ class GivenNumber:
     a count."""
 
 
-def numbers_of_cell(table: Table, row: TableRow, cell: TableCell) -> list[GivenNumber]:
+def numbers_of_cell(table: QuotedTable, row: TableRow, cell: TableCell) -> list[GivenNumber]:
     """Every quantity that each number of a cell may be claimed as.
 
     A number with its own unit is read with that only; any other with each unit its table gives, and
@@ -182,7 +182,7 @@ def _measured(number: Quantity, unit: Quantity) -> Quantity:
 
 
 def _units_of(
-    table: Table, row: TableRow, cell: TableCell, *, is_in_brackets: bool
+    table: QuotedTable, row: TableRow, cell: TableCell, *, is_in_brackets: bool
 ) -> list[Quantity]:
     labels = [
         it for it in _labels(row, cell) if is_in_brackets or not _names_count_and_share(it, cell)

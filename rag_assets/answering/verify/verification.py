@@ -27,7 +27,7 @@ from rag_assets.core.domain import (
     Claim,
     LeftOut,
     PaperFacts,
-    Report,
+    ReportedFinding,
     Support,
     Usage,
 )
@@ -46,7 +46,7 @@ class LostCitation:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ClaimOutcome:
     """The result of verification for one claim of a draft."""
 
     proposed: DraftClaim
@@ -75,7 +75,7 @@ class Outcome:
 class VerifiedClaims:
     """The outcomes of the claims of a draft, in its order."""
 
-    outcomes: tuple[Outcome, ...] = ()
+    outcomes: tuple[ClaimOutcome, ...] = ()
 
     @property
     def claims(self) -> tuple[Claim, ...]:
@@ -83,13 +83,13 @@ class VerifiedClaims:
         return tuple(one.claim for one in self.outcomes if one.claim is not None and one.holds)
 
     @property
-    def candidates(self) -> tuple[Outcome, ...]:
+    def candidates(self) -> tuple[ClaimOutcome, ...]:
         """The claims that a second look may publish: those that hold, and those that are doubted by
         their words."""
         return tuple(one for one in self.outcomes if one.claim is not None)
 
     @property
-    def objected(self) -> tuple[Outcome, ...]:
+    def objected(self) -> tuple[ClaimOutcome, ...]:
         """The outcomes with an objection."""
         return tuple(one for one in self.outcomes if one.objection is not None)
 
@@ -129,7 +129,7 @@ def verify(
 
 def _outcome(
     proposed: DraftClaim, given: Mapping[str, Chunk], question: str, titles: Mapping[str, str]
-) -> Outcome:
+) -> ClaimOutcome:
     text = proposed.text.strip()
     quotes: dict[tuple[Chunk, QuotePlace], None] = {}
     lost: list[LostCitation] = []
@@ -142,11 +142,11 @@ def _outcome(
             reason = Reason.QUOTE_NOT_FOUND if chunk else Reason.SOURCE_NOT_GIVEN
             lost.append(LostCitation(reason, citation.quote))
     if not text or not quotes:
-        return Outcome(proposed, None, _NO_CITATION if text else _NO_TEXT, tuple(lost))
+        return ClaimOutcome(proposed, None, _NO_CITATION if text else _NO_TEXT, tuple(lost))
     quoted = tuple(quoted_text(chunk, place.start, place.end, titles) for chunk, place in quotes)
     checked = checked_claim(text, quoted, question)
     if checked.objection is not None and not checked.objection.is_doubt:
-        return Outcome(proposed, None, checked.objection, tuple(lost), quoted)
+        return ClaimOutcome(proposed, None, checked.objection, tuple(lost), quoted)
     cited = (
         Citation.within(
             chunk,
@@ -159,7 +159,7 @@ def _outcome(
     )
     citations = tuple(dict.fromkeys(cited))
     claim = Claim(text, citations, relevance=proposed.relevance, computed=checked.computed)
-    return Outcome(proposed, claim, checked.objection, tuple(lost), quoted)
+    return ClaimOutcome(proposed, claim, checked.objection, tuple(lost), quoted)
 
 
 def quoted_text(chunk: Chunk, start: int, end: int, titles: Mapping[str, str]) -> QuotedText:
@@ -239,7 +239,7 @@ def with_verdicts(verified: VerifiedClaims, scoring: Scoring) -> VerifiedClaims:
     one that it finds supported is published, even if the rules doubt it."""
     whys = scoring.whys or ("",) * len(scoring.supports)
     verdicts = zip(scoring.supports, whys, strict=True)
-    outcomes: list[Outcome] = []
+    outcomes: list[ClaimOutcome] = []
     for outcome in verified.outcomes:
         if (claim := outcome.claim) is not None:
             support, why = next(verdicts)
@@ -296,7 +296,7 @@ _REPORTED_FROM = 0.5
 
 
 def with_reported_works(
-    claims: Sequence[Claim], reports: Mapping[str, Sequence[Report]]
+    claims: Sequence[Claim], reports: Mapping[str, Sequence[ReportedFinding]]
 ) -> tuple[Claim, ...]:
     """The claims with the works that all their quotes report; one quote of a paper's own finding is
     enough for none.

@@ -42,7 +42,7 @@ from rag_assets.core.domain.documents import (
     PrintedFront,
     Record,
     SectionKind,
-    Source,
+    SourceFormat,
     Zone,
     n_text_chars,
 )
@@ -57,7 +57,7 @@ from rag_assets.core.domain.evidence import (
     PaperFacts,
     Query,
     QueryOrigin,
-    Report,
+    ReportedFinding,
     band_of,
 )
 from rag_assets.core.domain.filters import (

@@ -135,7 +135,7 @@ class SectionKind(StrEnum):
     """None of its headings has a usual name, or it has no heading."""
 
 
-class Source(StrEnum):
+class SourceFormat(StrEnum):
     """The format a document was read from."""
 
     TEI = "tei"
@@ -278,7 +278,7 @@ class Document:
 
     paper_id: str
     title: str
-    source: Source
+    source: SourceFormat
     file_path: str
     """The file that was parsed, relative to the papers folder, with forward slashes."""
     blocks: tuple[Block, ...]

@@ -191,7 +191,7 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ReportedFinding:
     """A sentence that tells what other works found or say: `text[start:end]` of its chunk."""
 
     start: int
@@ -218,7 +218,7 @@ class Evidence:
     is that work: how the paper is cited that has it in its list, and the entry."""
     named_papers: tuple[str, ...] = ()
     """Papers that the question names, each by itself."""
-    reports: Mapping[str, tuple[Report, ...]] = field(default_factory=dict)
+    reports: Mapping[str, tuple[ReportedFinding, ...]] = field(default_factory=dict)
     """By chunk id, for the chunks that report other works."""
     absent: tuple[str, ...] = ()
     """Notes on elements that the question asks for by labels which the papers do not have."""

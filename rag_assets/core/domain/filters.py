@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from enum import StrEnum
 from typing import Self, TypeVar
 
-from rag_assets.core.domain.documents import SectionKind, Source
+from rag_assets.core.domain.documents import SectionKind, SourceFormat
 from rag_assets.core.errors import InvalidFilter
 
 EXAMPLE = "paper:smith2020,jones2021 section:results page:3-7 -source:text"
@@ -64,7 +64,7 @@ class NumberRange:
         return str(self.first) if self.first == self.last else f"{self.first}-{self.last}"
 
 
-Value = str | Source | SectionKind | NumberRange
+Value = str | SourceFormat | SectionKind | NumberRange
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ def _value(field: FilterField, value: str, word: str) -> Value:
         case FilterField.PAGE | FilterField.YEAR:
             return _range(field, value, word)
         case FilterField.SOURCE:
-            return _one_of(Source, value, word)
+            return _one_of(SourceFormat, value, word)
         case FilterField.SECTION:
             return _one_of(SectionKind, value, word)
         case _:
@@ -186,7 +186,7 @@ def _value(field: FilterField, value: str, word: str) -> Value:
 
 def _one_of(kinds: type[Enumerated], value: str, word: str) -> Enumerated:
     if value.casefold() not in set(kinds):
-        what = "format" if kinds is Source else "kind of section"
+        what = "format" if kinds is SourceFormat else "kind of section"
         raise InvalidFilter.at(word, _unknown(what, value, kinds))
     return kinds(value.casefold())
 

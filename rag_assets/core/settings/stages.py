@@ -10,7 +10,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from rag_assets.core.domain import Source
+from rag_assets.core.domain import SourceFormat
 from rag_assets.core.incremental import fingerprint
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
@@ -61,8 +61,15 @@ class ParsingSettings(StageSettings):
         True,
         description="Read `x.txt` when `x.tei.xml` is missing, invalid or empty. Off: quarantine.",
     )
-    source_order: tuple[Source, ...] = Field(
-        (Source.TEI, Source.ADE, Source.DOCLING, Source.PDF, Source.MARKDOWN, Source.TEXT),
+    source_order: tuple[SourceFormat, ...] = Field(
+        (
+            SourceFormat.TEI,
+            SourceFormat.ADE,
+            SourceFormat.DOCLING,
+            SourceFormat.PDF,
+            SourceFormat.MARKDOWN,
+            SourceFormat.TEXT,
+        ),
         min_length=1,
         description="Which file of a paper is parsed when it has several, best first; the others are linked.",
     )

@@ -22,7 +22,7 @@ from rag_assets.corpus.chunking.cuts import (
     fitting_pieces,
     leading_piece,
 )
-from rag_assets.corpus.chunking.sections import Run, common_path, merged_runs
+from rag_assets.corpus.chunking.sections import UnitRun, common_path, merged_runs
 from rag_assets.corpus.chunking.units import PROSE, Unit, clipped_spans, fragments
 
 _TITLE_SHARE = 4
@@ -33,7 +33,7 @@ _TITLE_SHARE = 4
 class SizedRun:
     """A run whose units fit the maximum, with their sizes in tokens (gap included, at least 1)."""
 
-    run: Run
+    run: UnitRun
     units: tuple[Unit, ...]
     """The units of the run; where sections were merged, also the headings between them."""
     sizes: tuple[int, ...]
@@ -42,7 +42,7 @@ class SizedRun:
 
 
 def sized_runs(
-    runs: Sequence[Run], settings: ChunkingSettings, counter: TokenCounter
+    runs: Sequence[UnitRun], settings: ChunkingSettings, counter: TokenCounter
 ) -> list[SizedRun]:
     """The runs that chunks are cut from: units counted, long ones cut to fit, short sections
     merged."""
@@ -52,7 +52,7 @@ def sized_runs(
 
 
 def _counted(
-    runs: Sequence[Run], settings: ChunkingSettings, counter: TokenCounter
+    runs: Sequence[UnitRun], settings: ChunkingSettings, counter: TokenCounter
 ) -> list[SizedRun]:
     """Each run with its headings before its text; all are counted in one call."""
     titles = _Titles(runs, settings.max_tokens, counter)
@@ -91,7 +91,7 @@ def _counted(
 class _Titles:
     """The titles that chunks repeat, shortened where they would fill a chunk, and their sizes."""
 
-    def __init__(self, runs: Sequence[Run], max_tokens: int, counter: TokenCounter) -> None:
+    def __init__(self, runs: Sequence[UnitRun], max_tokens: int, counter: TokenCounter) -> None:
         whole = sorted({unit.prefix for run in runs for unit in run.units} - {""})
         self._short: Mapping[str, str] = {
             title: leading_piece(title, max_tokens // _TITLE_SHARE, counter.count_all)

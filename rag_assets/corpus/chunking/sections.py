@@ -40,7 +40,7 @@ STRATEGIES: dict[BlockKind, Callable[[PlacedBlock], list[Unit]]] = {
 
 
 @dataclass(frozen=True)
-class Run:
+class UnitRun:
     """Consecutive units that may share a chunk."""
 
     section_id: str
@@ -55,7 +55,7 @@ class Run:
     same."""
 
 
-def read_runs(paper_id: str, blocks: Sequence[Block]) -> list[Run]:
+def read_runs(paper_id: str, blocks: Sequence[Block]) -> list[UnitRun]:
     """The runs of a paper in reading order; their units and headings have the gap to the text
     before."""
     reader = _RunReader(paper_id, BLOCK_SEPARATOR.join(block.text for block in blocks))
@@ -69,7 +69,7 @@ class _RunReader:
     """Collects blocks into runs."""
 
     def __init__(self, paper_id: str, document: str) -> None:
-        self.runs: list[Run] = []
+        self.runs: list[UnitRun] = []
         self._paper_id = paper_id
         self._document = document
         self._run: list[PlacedBlock] = []
@@ -104,7 +104,7 @@ class _RunReader:
             if first.is_generated
             else [one for one in self._headings if one.block.zone is first.zone]
         )
-        run = Run(
+        run = UnitRun(
             section_id=_section_id(
                 self._paper_id, first.section_path, self._n_headings.get(first.section_path, 1)
             ),
@@ -169,7 +169,7 @@ class _Group:
 
 
 def merged_runs(
-    runs: Sequence[Run], n_tokens: Sequence[int], settings: ChunkingSettings
+    runs: Sequence[UnitRun], n_tokens: Sequence[int], settings: ChunkingSettings
 ) -> list[tuple[int, int]]:
     """Ranges `[first, last)` of runs that are chunked together, in order; every run is in one.
 

@@ -245,7 +245,7 @@ def row_units(placed: PlacedBlock) -> list[Unit]:
     """The caption's sentences, then the rows, each with its own cells' boxes."""
     text, title = placed.block.text, repeated_title(placed.block)
     lines = [match.span() for match in _LINES.finditer(text)]
-    table = _Table(Grid.of(placed.block.cells))
+    table = _TableWriter(Grid.of(placed.block.cells))
     written = list(table.lines()) if len(table.grid.rows) == len(lines) else []
     if not any(line for _, line in written) or not table.names_something:
         return with_caption(placed, verbatim_units(placed, line_spans(text), title))
@@ -279,7 +279,7 @@ def row_units(placed: PlacedBlock) -> list[Unit]:
     return with_caption(placed, units)
 
 
-class _Table:
+class _TableWriter:
     """A table whose rows are written with their names."""
 
     def __init__(self, grid: Grid) -> None:

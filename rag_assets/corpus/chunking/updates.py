@@ -32,7 +32,7 @@ from rag_assets.corpus.chunking.chunker import CHUNKER_VERSION, chunk_paper
 from rag_assets.corpus.chunking.cuts import CountAll
 from rag_assets.corpus.chunking.passages import PASSAGER_VERSION, cut_passages
 from rag_assets.corpus.chunking.promises import broken_by_chunks, broken_by_passages
-from rag_assets.corpus.each_paper import Outcome, PaperJob, update_each
+from rag_assets.corpus.each_paper import PaperJob, PaperOutcome, update_each
 
 logger = logging.getLogger(__name__)
 
@@ -101,7 +101,7 @@ def update_passages(
     return update_each(published, chunks, made_with, cut, spread, texts=added.of)
 
 
-def cut_chunks(job: PaperJob, settings: ChunkingSettings, counter: TokenCounter) -> Outcome:
+def cut_chunks(job: PaperJob, settings: ChunkingSettings, counter: TokenCounter) -> PaperOutcome:
     """Rows of schema CHUNKS; the job has rows of schema BLOCKS."""
 
     def cut(own: pa.Table) -> pa.Table:
@@ -115,7 +115,9 @@ def cut_chunks(job: PaperJob, settings: ChunkingSettings, counter: TokenCounter)
     return _cut_or_quarantined(job, cut, lambda made, own: broken_by_chunks(made, own, settings))
 
 
-def cut_passages_of(job: PaperJob, settings: PassageSettings, window: ReadingWindow) -> Outcome:
+def cut_passages_of(
+    job: PaperJob, settings: PassageSettings, window: ReadingWindow
+) -> PaperOutcome:
     """Rows of schema PASSAGES; the job has rows of schema CHUNKS."""
 
     def cut(own: pa.Table) -> pa.Table:
@@ -134,7 +136,7 @@ def _cut_or_quarantined(
     job: PaperJob,
     cut: Callable[[pa.Table], pa.Table],
     broken: Callable[[pa.Table, pa.Table], Iterable[str]],
-) -> Outcome:
+) -> PaperOutcome:
     """A failure that no paper can cause (a missing model, a full disk) is raised: it would
     quarantine them all. One of memory is raised too, and told by the workforce."""
     own = unpacked(job.packed)

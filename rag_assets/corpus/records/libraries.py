@@ -101,7 +101,7 @@ def _rows(text: str) -> Iterator[Sequence[str]]:
 
 
 @dataclass(frozen=True)
-class PaperNames:
+class PaperKeys:
     """The values by which an entry can name a paper."""
 
     paper_id: str
@@ -122,7 +122,7 @@ class Matcher:
         self._by_key = _first_of((one.key.casefold(), one) for one in entries)
         self._by_title = _first_of((title_key(one.record.title), one) for one in entries)
 
-    def entry_of(self, paper: PaperNames) -> Entry | None:
+    def entry_of(self, paper: PaperKeys) -> Entry | None:
         if not self._entries:
             return None
         record = paper.record

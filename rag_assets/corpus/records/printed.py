@@ -9,7 +9,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from rag_assets.core.domain import BlockKind, Document, Person, PrintedFront, Record, Source, Zone
+from rag_assets.core.domain import (
+    BlockKind,
+    Document,
+    Person,
+    PrintedFront,
+    Record,
+    SourceFormat,
+    Zone,
+)
 from rag_assets.core.text.folding import letters_of
 from rag_assets.core.text.names import names_an_institution, ordinary_words
 from rag_assets.core.text.works import (
@@ -80,12 +88,12 @@ def record_of(document: Document, abstract: str | None) -> Sourced:
         block.text for block in document.blocks[:_FIRST_BLOCKS] if block.page_start in (None, 1, 2)
     ]
     printed = document.printed
-    if document.source is not Source.TEI and not own.authors:
+    if document.source is not SourceFormat.TEI and not own.authors:
         on_first = (
             block.text for block in document.blocks[:_FIRST_BLOCKS] if block.page_start in (None, 1)
         )
         text = printed.text if printed else "\n".join((*on_first, *document.margins))
-        as_set = printed.lines if printed and document.source is Source.PDF else tuple(lines)
+        as_set = printed.lines if printed and document.source is SourceFormat.PDF else tuple(lines)
         printed = PrintedFront(document.title, as_set, text)
     own = _without_template(
         replace(own, title=own.title or document.title or None, abstract=abstract)

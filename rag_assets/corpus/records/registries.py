@@ -63,7 +63,7 @@ LookUp = Callable[[Collection[str]], Mapping[str, Registered]]
 """What registries know, by DOI, of those that one of them knows."""
 
 
-class _Unanswered(Exception):
+class _RegistryUnavailable(Exception):
     """The service failed, which says nothing about the DOI."""
 
 
@@ -168,7 +168,7 @@ class Registries:
             for doi in dois:
                 try:
                     found[doi] = await self._of(doi, client)
-                except _Unanswered:
+                except _RegistryUnavailable:
                     continue
                 self._kept.put(doi, found[doi])
         if n_left := len(dois) - len(found):
@@ -180,35 +180,35 @@ class Registries:
     async def _of(self, doi: str, client: httpx2.AsyncClient) -> Registered:
         for registry in self._registries:
             if self._n_failed[registry.name] >= _GIVE_UP_AFTER:
-                raise _Unanswered
+                raise _RegistryUnavailable
             await anyio.sleep(_BETWEEN_S)
             try:
                 with anyio.fail_after(_TIMEOUT_S):
                     reply = await self._reply(registry.address + quote(doi, safe=""), client)
                 record = registry.read(json.loads(reply)) if reply else NO_RECORD
             except (
-                *(_Unanswered, httpx2.HTTPError, TimeoutError),
+                *(_RegistryUnavailable, httpx2.HTTPError, TimeoutError),
                 *(ValueError, KeyError, TypeError, AttributeError, RecursionError),
             ) as error:
                 self._n_failed[registry.name] += 1
                 logger.warning("%s did not say what it knows of %s: %r", registry.name, doi, error)
-                raise _Unanswered from error
+                raise _RegistryUnavailable from error
             self._n_failed[registry.name] = 0
             if record.doi == doi:
                 return Registered(registry.name, record, self._now())
         return Registered("", asked=self._now())
 
     async def _reply(self, address: str, client: httpx2.AsyncClient) -> bytes:
-        """The body; empty where the DOI is not known, or known by another name. Raises _Unanswered
-        for others."""
+        """The body; empty where the DOI is not known, or known by another name. Raises
+        _RegistryUnavailable for others."""
         body = bytearray()
         async with client.stream("GET", address, params={"mailto": self._contact}) as reply:
             if reply.status_code == HTTPStatus.NOT_FOUND or reply.is_redirect:
                 return b""
             if reply.status_code != HTTPStatus.OK:
-                raise _Unanswered(f"HTTP {reply.status_code}")
+                raise _RegistryUnavailable(f"HTTP {reply.status_code}")
             async for part in reply.aiter_bytes():
                 body += part
                 if len(body) > _MAX_BYTES:
-                    raise _Unanswered(f"its reply has more than {_MAX_BYTES} bytes")
+                    raise _RegistryUnavailable(f"its reply has more than {_MAX_BYTES} bytes")
         return bytes(body)

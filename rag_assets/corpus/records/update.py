@@ -21,7 +21,7 @@ from rag_assets.core.tables import (
 from rag_assets.core.text.headings import is_of_abstract
 from rag_assets.core.text.works import same_works
 from rag_assets.corpus.each_paper import not_one_each
-from rag_assets.corpus.records.libraries import Libraries, Matcher, PaperNames, completed, filled
+from rag_assets.corpus.records.libraries import Libraries, Matcher, PaperKeys, completed, filled
 from rag_assets.corpus.records.printed import Sourced, record_of
 from rag_assets.corpus.records.registries import LookUp, Registered
 from rag_assets.parsing.bibliographies import Entry
@@ -65,7 +65,7 @@ def update_papers(
 
     read_records(paper for paper in papers if known.get(paper, {}).get("made_of") != made_of[paper])
     names = [
-        PaperNames(
+        PaperKeys(
             paper,
             (row["file_path"], *row["linked_paths"]),
             own[paper][0]
@@ -119,7 +119,7 @@ class _Statements:
 
 
 def _statements(
-    papers: Sequence[PaperNames], libraries: Libraries, look_up: LookUp
+    papers: Sequence[PaperKeys], libraries: Libraries, look_up: LookUp
 ) -> dict[str, _Statements]:
     matcher = Matcher(libraries.entries)
     entries = {paper.paper_id: matcher.entry_of(paper) for paper in papers}

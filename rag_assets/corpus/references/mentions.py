@@ -145,7 +145,7 @@ class Mention:
 
 
 @dataclass(frozen=True)
-class _Entry:
+class _ListedWork:
     """An entry of the list by its number, its words, and whether it begins with several authors."""
 
     number: int
@@ -197,7 +197,7 @@ def _by_name(references: Sequence[Reference]) -> Callable[[str], Iterator[Mentio
     """Entries by the name they begin with and their year; of several, those that hold the other
     names as well, and for one name alone those by one author."""
     years: set[str] = set()
-    entries: dict[tuple[str, str], list[_Entry]] = {}
+    entries: dict[tuple[str, str], list[_ListedWork]] = {}
     for reference in references:
         words = re.findall(r"[^\W\d_]+(?:[’'-][^\W\d_]+)*", plain_lower(reference.text))
         own_years, is_by_several = (
@@ -208,7 +208,7 @@ def _by_name(references: Sequence[Reference]) -> Callable[[str], Iterator[Mentio
             years.add(year)
             for word in set(words[:_AUTHOR_WORDS]):
                 entries.setdefault((word, year), []).append(
-                    _Entry(reference.number, words, is_by_several)
+                    _ListedWork(reference.number, words, is_by_several)
                 )
 
     def read(text: str) -> Iterator[Mention]:
@@ -239,7 +239,7 @@ _MOST_ALIKE = 20
 list."""
 
 
-def _named(names: Sequence[str], entries: Sequence[_Entry], is_by_several: bool) -> list[int]:
+def _named(names: Sequence[str], entries: Sequence[_ListedWork], is_by_several: bool) -> list[int]:
     """entries: those with the first name and the year. is_by_several: others are named, or "et
     al."."""
     if len(entries) > _MOST_ALIKE:

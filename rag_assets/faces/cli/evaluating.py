@@ -17,8 +17,8 @@ from rag_assets.faces.cli.options import (
 
 if TYPE_CHECKING:
     from rag_assets.core.settings import Settings
-    from rag_assets.evaluation.comparison import Compared, Summary
-    from rag_assets.evaluation.runs import Run
+    from rag_assets.evaluation.comparison import Compared, MetricSummary
+    from rag_assets.evaluation.runs import EvaluationRun
     from rag_assets.questions import Question
 
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="The file of a run.")]
@@ -124,7 +124,7 @@ def _run(
     name: str,
     out: Path | None,
     replay: Path | None,
-) -> "tuple[Run, Path]":
+) -> "tuple[EvaluationRun, Path]":
     from rag_assets.engine import Engine
     from rag_assets.evaluation.judge import open_judge
     from rag_assets.evaluation.runs import RecordedAnswerer, header_of, read_run, run_questions
@@ -148,7 +148,7 @@ def _run(
         ), path
 
 
-def _print_run(run: "Run", path: Path, *, json_: bool) -> None:
+def _print_run(run: "EvaluationRun", path: Path, *, json_: bool) -> None:
     from rag_assets.evaluation.comparison import summaries, unmeasured
 
     measured = summaries(run)
@@ -160,7 +160,7 @@ def _print_run(run: "Run", path: Path, *, json_: bool) -> None:
         rendering.print_line(unmeasured(measured))
 
 
-def _summary_row(summary: "Summary") -> dict[str, Any]:
+def _summary_row(summary: "MetricSummary") -> dict[str, Any]:
     interval = summary.told
     facts = {
         "mean": round(interval.mean, 4),

@@ -21,7 +21,7 @@ from rag_assets.core.domain import Citation, Claim, Hit, Place, QAResult, page_w
 from rag_assets.core.text.display import legible
 from rag_assets.hosted.prompts import neutral
 from rag_assets.library.reading.papers import PaperDetails, PaperState, PaperSummary, SectionSummary
-from rag_assets.library.reading.reader import QuoteMatch, QuoteVerdict, SectionText, Verdict
+from rag_assets.library.reading.reader import QuoteMatch, QuoteStatus, QuoteVerdict, SectionText
 
 MAX_SECTION_CHARS = 12_000
 """About 3,000 tokens: a long reply crowds out the conversation it is read in."""
@@ -92,7 +92,7 @@ def matches_reply(matches: Sequence[QuoteMatch], titles: Mapping[str, str], titl
     without one there."""
     if not matches:
         return _NOT_FOUND
-    verdict = "VERIFIED" if matches[0].verdict is Verdict.VERIFIED else "NEAR"
+    verdict = "VERIFIED" if matches[0].verdict is QuoteStatus.VERIFIED else "NEAR"
     return _reply(
         f"{verdict}.",
         places=[_match(match, titles.get(match.paper_id, title)) for match in matches],

@@ -11,7 +11,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
 from rag_assets.answering.drafts import AnswerOptions
-from rag_assets.core.domain import EVERYTHING, Filter, SectionKind, Source
+from rag_assets.core.domain import EVERYTHING, Filter, SectionKind, SourceFormat
 from rag_assets.core.domain.filters import EXAMPLE
 from rag_assets.core.settings import Effort
 from rag_assets.engine import Engine, Event, Finished, PartBegun, Planned, Retrieved, Retrying
@@ -29,9 +29,9 @@ from rag_assets.library.reading.pages import FractionBox
 from rag_assets.library.reading.reader import (
     DEFAULT_WIDTH,
     MAX_QUOTE_CHARS,
+    QuoteStatus,
     QuoteVerdict,
     Reader,
-    Verdict,
 )
 from rag_assets.questions import MAX_QUESTION_CHARS
 
@@ -54,7 +54,7 @@ Where = Annotated[
     Field(
         description=f'Search only what passes a filter, e.g. "{EXAMPLE}". Blanks part conditions, all of which must '
         "hold; commas part values, one of which is enough; a minus excludes. Fields: paper (an id), "
-        f"source ({', '.join(Source)}), section ({', '.join(SectionKind)}), page (3, 3-7 or 3-; physical, from 1), "
+        f"source ({', '.join(SourceFormat)}), section ({', '.join(SectionKind)}), page (3, 3-7 or 3-; physical, from 1), "
         "author (family name or whole name), year (2019, 2019-2021 or 2019-), venue (words of it), type (of CSL), "
         "language (of ISO 639).",
     ),
@@ -295,7 +295,7 @@ class Tools:
         )
         near = (
             ""
-            if verdict.verdict is Verdict.VERIFIED
+            if verdict.verdict is QuoteStatus.VERIFIED
             else " The words differ from the quote; verify_quote says how."
         )
         return self._page(match.paper_id, place.page, boxes, width, what + near)

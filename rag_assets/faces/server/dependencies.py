@@ -248,7 +248,7 @@ class Where(BaseModel):
         return papers & (EVERYTHING if self.where is None else Filter.parse(self.where))
 
 
-class Asked(Where):
+class AskRequest(Where):
     """A question and where to look."""
 
     question: str = Field(description=f"1 to {MAX_QUESTION_CHARS} characters.")

@@ -78,7 +78,7 @@ def invalid_request(detail: str) -> ProblemError:
 
 
 @dataclass(frozen=True)
-class _Kind:
+class _ProblemKind:
     """What callers are told of a class of our errors."""
 
     status: HTTPStatus
@@ -90,74 +90,74 @@ class _Kind:
 
 
 _SEE_LOG = "The server's log has the reason under this request id."
-_KINDS: Mapping[type[RagAssetsError], _Kind] = {
-    errors.InvalidQuestions: _Kind(HTTPStatus.UNPROCESSABLE_ENTITY, "invalid-question", "No usable question", None),
-    errors.InvalidFilter: _Kind(HTTPStatus.UNPROCESSABLE_ENTITY, "invalid-filter", "No usable filter", None),
-    errors.InvalidQuote: _Kind(HTTPStatus.UNPROCESSABLE_ENTITY, "invalid-quote", "No usable quote", None),
-    errors.UploadTooLarge: _Kind(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too-large", "The file is too large", None),
-    errors.UploadRefused: _Kind(HTTPStatus.UNPROCESSABLE_ENTITY, "upload-refused", "The file is no paper", None),
-    errors.CorpusConflict: _Kind(HTTPStatus.CONFLICT, "corpus-conflict", "It does not fit the papers there are", None),
-    errors.UnknownConversation: _Kind(HTTPStatus.NOT_FOUND, "not-found", "There is no such conversation", None),
-    errors.TurnTooLarge: _Kind(HTTPStatus.INSUFFICIENT_STORAGE, "not-kept", "The answer could not be kept", None),
-    errors.NotFound: _Kind(HTTPStatus.NOT_FOUND, "not-found", "It is not there", None),
-    errors.UnreadableDocument: _Kind(
+_KINDS: Mapping[type[RagAssetsError], _ProblemKind] = {
+    errors.InvalidQuestions: _ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "invalid-question", "No usable question", None),
+    errors.InvalidFilter: _ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "invalid-filter", "No usable filter", None),
+    errors.InvalidQuote: _ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "invalid-quote", "No usable quote", None),
+    errors.UploadTooLarge: _ProblemKind(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too-large", "The file is too large", None),
+    errors.UploadRefused: _ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "upload-refused", "The file is no paper", None),
+    errors.CorpusConflict: _ProblemKind(HTTPStatus.CONFLICT, "corpus-conflict", "It does not fit the papers there are", None),
+    errors.UnknownConversation: _ProblemKind(HTTPStatus.NOT_FOUND, "not-found", "There is no such conversation", None),
+    errors.TurnTooLarge: _ProblemKind(HTTPStatus.INSUFFICIENT_STORAGE, "not-kept", "The answer could not be kept", None),
+    errors.NotFound: _ProblemKind(HTTPStatus.NOT_FOUND, "not-found", "It is not there", None),
+    errors.UnreadableDocument: _ProblemKind(
         HTTPStatus.UNPROCESSABLE_ENTITY, "unreadable-document", "The document cannot be used", f"Try another file of "
         f"the paper. {_SEE_LOG}",
     ),
-    errors.MissingInput: _Kind(
+    errors.MissingInput: _ProblemKind(
         HTTPStatus.SERVICE_UNAVAILABLE, "corpus-not-built", "There is nothing to search yet",
         "Papers have not been indexed yet. Run rag-assets run on the server, or upload a paper and wait for its run.",
     ),
-    errors.StaleIndex: _Kind(
+    errors.StaleIndex: _ProblemKind(
         HTTPStatus.SERVICE_UNAVAILABLE, "corpus-not-built", "The index does not fit the papers",
         f"Run rag-assets run on the server. {_SEE_LOG}",
     ),
-    errors.MissingModel: _Kind(
+    errors.MissingModel: _ProblemKind(
         HTTPStatus.SERVICE_UNAVAILABLE, "model-missing", "A model is not there",
         f"Whoever runs the server must provide its files. {_SEE_LOG}",
     ),
-    errors.MissingExtra: _Kind(
+    errors.MissingExtra: _ProblemKind(
         HTTPStatus.SERVICE_UNAVAILABLE, "model-missing", "An optional part is not installed",
         f"Whoever runs the server must install it. {_SEE_LOG}",
     ),
-    errors.MissingKey: _Kind(
+    errors.MissingKey: _ProblemKind(
         HTTPStatus.SERVICE_UNAVAILABLE, "model-key-missing", "The model's key is not set",
         "Whoever runs the server must set the key of the model in the environment or .env, or choose the answers that "
         "need none: answering.model = extractive.",
     ),
-    errors.ModelUnavailable: _Kind(
+    errors.ModelUnavailable: _ProblemKind(
         HTTPStatus.SERVICE_UNAVAILABLE, "model-unavailable", "The model does not answer for now",
         f"Ask again in a minute. {_SEE_LOG}", retry_after_s=60,
     ),
-    errors.ModelFault: _Kind(
+    errors.ModelFault: _ProblemKind(
         HTTPStatus.BAD_GATEWAY, "model-refused", "The model refused the request",
         f"Ask in other words, or choose another model on the server. {_SEE_LOG}",
     ),
-    errors.BudgetExhausted: _Kind(
+    errors.BudgetExhausted: _ProblemKind(
         HTTPStatus.SERVICE_UNAVAILABLE, "budget-exhausted", "The budget for models is used up",
         "Whoever runs the server must raise model_access.budget_* and start it again.",
     ),
-    errors.StoreUnavailable: _Kind(
+    errors.StoreUnavailable: _ProblemKind(
         HTTPStatus.SERVICE_UNAVAILABLE, "index-unavailable", "The database of the index does not answer for now",
         f"Ask again in a minute. {_SEE_LOG}", retry_after_s=60,
     ),
-    errors.StoreRefused: _Kind(
+    errors.StoreRefused: _ProblemKind(
         HTTPStatus.BAD_GATEWAY, "index-unavailable", "The database of the index refuses requests",
         f"Whoever runs the server must look at its settings. {_SEE_LOG}",
     ),
-    errors.BusyDataFolder: _Kind(
+    errors.BusyDataFolder: _ProblemKind(
         HTTPStatus.CONFLICT, "busy", "Another run is writing the data folder", "Try again when it is done.",
         retry_after_s=30,
     ),
-    errors.ReadOnlyFolder: _Kind(
+    errors.ReadOnlyFolder: _ProblemKind(
         HTTPStatus.SERVICE_UNAVAILABLE, "read-only", "The data folder cannot be written",
         f"Whoever runs the server must give it the right to write. {_SEE_LOG}",
     ),
-    DiskFull: _Kind(
+    DiskFull: _ProblemKind(
         HTTPStatus.INSUFFICIENT_STORAGE, "disk-full", "The server's disk is full",
         f"Whoever runs the server must make room on it. {_SEE_LOG}",
     ),
-    errors.RagAssetsError: _Kind(
+    errors.RagAssetsError: _ProblemKind(
         HTTPStatus.INTERNAL_SERVER_ERROR, "failed", "The request failed on the server", _SEE_LOG
     ),
 }  # fmt: skip

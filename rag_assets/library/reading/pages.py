@@ -144,7 +144,7 @@ _Placed = tuple[Frame, Glyph]
 
 
 @dataclass(frozen=True)
-class _Pages:
+class _PageCharacters:
     """The characters of some pages in the order of the file."""
 
     text: str
@@ -168,7 +168,7 @@ def find_on_pages(search: QuoteSearch) -> tuple[Box, ...]:
     return tuple(box for start, end in spans for box in _line_boxes(pages.glyphs[start:end]))
 
 
-def _read(search: QuoteSearch) -> _Pages:
+def _read(search: QuoteSearch) -> _PageCharacters:
     content = hashed_content(search.pdf.path, search.pdf.sha256)
     glyphs: list[_Placed] = []
     with opened_pdf(content, search.pdf.max_pages) as pdf:
@@ -187,7 +187,7 @@ def _read(search: QuoteSearch) -> _Pages:
             frames = {turn: geometry.frame(max(turn, 0)) for turn in {glyph.turn for glyph in own}}
             glyphs += _downwards([(frames[glyph.turn], glyph) for glyph in own])
     text = "".join(glyph.text for _, glyph in glyphs).replace(_HYPHEN_AT_LINE_END, "-")
-    return _Pages(text, tuple(glyphs))
+    return _PageCharacters(text, tuple(glyphs))
 
 
 def _downwards(glyphs: Sequence[_Placed]) -> list[_Placed]:
@@ -221,7 +221,9 @@ def _letters(text: str) -> Folded:
     return Folded.of(text).without(_NO_LETTER)
 
 
-def _found_in_one_piece(quote: str, search: QuoteSearch, pages: _Pages) -> list[tuple[int, int]]:
+def _found_in_one_piece(
+    quote: str, search: QuoteSearch, pages: _PageCharacters
+) -> list[tuple[int, int]]:
     """The place of the whole quote; of several, the one whose surroundings are most like those in
     its chunk."""
     wanted, page = _letters(quote).text, pages.letters

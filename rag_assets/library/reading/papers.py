@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 
 import pyarrow.compute as pc
 
-from rag_assets.core.domain import NO_RECORD, PaperOrder, Record, Source, Zone
+from rag_assets.core.domain import NO_RECORD, PaperOrder, Record, SourceFormat, Zone
 from rag_assets.core.errors import MissingInput, NotFound
 from rag_assets.core.paper_tables import manifest_file, quarantined_by
 from rag_assets.core.settings import Settings
@@ -82,7 +82,7 @@ class PaperSummary:
     """A paper in a list of papers."""
 
     paper_id: str
-    source: Source | None
+    source: SourceFormat | None
     """Format it was read from; None where that is not known."""
     state: PaperState
     """waiting: in the papers folder, and no run has read it yet."""
@@ -227,7 +227,7 @@ class Papers:
         return PaperSummary(
             paper_id=paper_id,
             title=self._title(row),
-            source=Source(row["source"]) if row["source"] else None,
+            source=SourceFormat(row["source"]) if row["source"] else None,
             state=PaperState.QUARANTINED if reason else PaperState.READY,
             authors=tuple(author.name for author in record.authors),
             year=record.year,

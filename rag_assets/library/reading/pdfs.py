@@ -18,7 +18,15 @@ from pathlib import Path
 from typing import TypeVar
 
 from rag_assets.answering.verify.quoted_text import QuotedText
-from rag_assets.core.domain import Box, Chunk, Source, Span, UnitKind, all_boxes, spans_between
+from rag_assets.core.domain import (
+    Box,
+    Chunk,
+    SourceFormat,
+    Span,
+    UnitKind,
+    all_boxes,
+    spans_between,
+)
 from rag_assets.core.errors import DocumentLimit, NotFound, UnreadableDocument
 from rag_assets.core.incremental import file_sha256, fingerprint
 from rag_assets.core.kept import Kept, kept_file
@@ -258,7 +266,7 @@ def _pictures(chunk: Chunk, start: int, spans: Sequence[Span]) -> Iterator[Box]:
     is_row = any(
         unit.kind is UnitKind.ROW for unit in chunk.units if unit.start <= start < unit.end
     )
-    if chunk.source == Source.PDF and not is_row:
+    if chunk.source == SourceFormat.PDF and not is_row:
         for span in spans:
             yield from span.boxes[1:]
 

@@ -37,7 +37,7 @@ quote's words that are there in their order; another sentence may be alike by it
 Measured by benchmarks/quotes.py."""
 
 
-class Verdict(StrEnum):
+class QuoteStatus(StrEnum):
     """Whether a quote is in the corpus."""
 
     VERIFIED = "verified"
@@ -50,7 +50,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True)
-class Difference:
+class QuoteDifference:
     """Words of the quote, and what the source has in their place; one of the two may be empty."""
 
     quote: str
@@ -65,12 +65,12 @@ class QuoteMatch(Place):
     """The text as it is in the source."""
     section_path: str
     """Titles of the sections around it, from the outermost inwards, joined with " > "."""
-    verdict: Verdict
+    verdict: QuoteStatus
     verification: Verification | None
     """None where the words differ in more than tidying changes."""
     likeness: float
     """Likeness of the words, 0-100."""
-    differences: tuple[Difference, ...]
+    differences: tuple[QuoteDifference, ...]
     """In the order of the quote; empty for a verified one."""
 
 
@@ -96,7 +96,7 @@ def matches_of(quote: str, candidates: Sequence[Chunk]) -> list[QuoteMatch]:
     matches = [match for chunk in candidates if (match := _match_in(quote, chunk))]
     matches.sort(
         key=lambda match: (
-            match.verdict is not Verdict.VERIFIED,
+            match.verdict is not QuoteStatus.VERIFIED,
             match.verification is None,
             -match.likeness,
         )
@@ -160,7 +160,9 @@ def _matched(
         for tag, a, b, c, d in compared.get_opcodes():
             if tag != "equal":
                 differences.append(
-                    Difference(_slice(quote, quote_words, a, b), _slice(source, source_words, c, d))
+                    QuoteDifference(
+                        _slice(quote, quote_words, a, b), _slice(source, source_words, c, d)
+                    )
                 )
     return QuoteMatch.within(
         chunk,
@@ -168,7 +170,7 @@ def _matched(
         end,
         quote=source,
         section_path=chunk.section_at(start)[1],
-        verdict=Verdict.VERIFIED if is_verified else Verdict.NEAR,
+        verdict=QuoteStatus.VERIFIED if is_verified else QuoteStatus.NEAR,
         verification=verification,
         likeness=likeness,
         differences=tuple(differences),
@@ -218,7 +220,7 @@ class SectionTextPart:
 class QuoteVerdict:
     """Whether a quote is in the corpus, and where."""
 
-    verdict: Verdict
+    verdict: QuoteStatus
     """verified: word for word, typesetting aside. near: the source says something much like it; see
     differences. not_found: nothing like it stands in the text that is searched."""
     match: QuoteMatch | None
@@ -342,7 +344,7 @@ class Reader:
         chunks = self._chunks_like(quote, paper_id)
         best = next(iter(matches_of(quote.strip(), chunks)), None)
         if best is None:
-            return QuoteVerdict(Verdict.NOT_FOUND, None, "", ())
+            return QuoteVerdict(QuoteStatus.NOT_FOUND, None, "", ())
         chunk = next(candidate for candidate in chunks if candidate.chunk_id == best.chunk_id)
         pages = self._places.of(chunk, best.start, best.end)
         return QuoteVerdict(best.verdict, best, self.titles().get(best.paper_id, ""), pages)

@@ -114,7 +114,7 @@ def numbered_heading_lines(lines: Sequence[str]) -> frozenset[int]:
     """
     lines = ["" if _is_entry_of_contents(line) else line for line in lines]
     numbers = {at: number for at, line in enumerate(lines) if (number := heading_number(line))}
-    outline = _Outline()
+    outline = _NumberedHeadings()
     previous: tuple[int, HeadingNumber] | None = None
     for at, line in enumerate(lines):
         number = numbers.get(at)
@@ -233,7 +233,9 @@ def _is_in_tight_list(lines: Sequence[str], at: int, number: HeadingNumber) -> b
 
 
 def _is_item_after(
-    previous: tuple[int, HeadingNumber], item: tuple[int, HeadingNumber], outline: "_Outline"
+    previous: tuple[int, HeadingNumber],
+    item: tuple[int, HeadingNumber],
+    outline: "_NumberedHeadings",
 ) -> bool:
     """Whether a numbered line goes on with one shortly before it that is no heading, as list items
     do."""
@@ -243,7 +245,7 @@ def _is_item_after(
 
 
 @dataclass
-class _Outline:
+class _NumberedHeadings:
     """The numbered headings found so far."""
 
     _names: set[int] = field(default_factory=set)

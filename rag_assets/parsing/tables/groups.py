@@ -27,7 +27,7 @@ _NUMBER = re.compile(r"[-−–+(]?\s?[$€£]?\s?(\d[\d,]*(?:\.\d+)?)\)?")
 
 
 @dataclass
-class _Open:
+class _GroupPath:
     """The groups that are open at a row."""
 
     path: tuple[Cell, ...] = ()
@@ -77,12 +77,12 @@ class Groups:
     def _read(self) -> dict[int, tuple[Cell, ...]]:
         """Row -> the groups that it is in for certain, outermost first."""
         of_row: dict[int, tuple[Cell, ...]] = {}
-        now = _Open()
+        now = _GroupPath()
         for row in range(len(self._grid.rows)):
             if row in self._header:
-                now = now if not now.rows else _Open()
+                now = now if not now.rows else _GroupPath()
             elif row in self.lone:
-                now = _Open(self._path(now, row), row)
+                now = _GroupPath(self._path(now, row), row)
             else:
                 if (stay_open := self._by_indentation(now, row)) is not None:
                     now.path = stay_open
@@ -94,7 +94,7 @@ class Groups:
                     of_row[row] = now.path
         return of_row
 
-    def _path(self, now: _Open, row: int) -> tuple[Cell, ...]:
+    def _path(self, now: _GroupPath, row: int) -> tuple[Cell, ...]:
         """The groups that a lone name opens or leaves open."""
         cell = self.lone[row]
         if now.path and not now.rows and self._is_second_line(now.path[-1], cell):
@@ -117,7 +117,7 @@ class Groups:
         inner = [one for one in now.path if not self._is_title(one)]
         return (*filter(self._is_title, now.path), *(inner[:-1] if comes_again else ()), cell)
 
-    def _by_indentation(self, now: _Open, row: int) -> tuple[Cell, ...] | None:
+    def _by_indentation(self, now: _GroupPath, row: int) -> tuple[Cell, ...] | None:
         """The groups that stay open at a row; None where rows are not indented below the name of
         their group."""
         first = now.rows[0] if now.rows else row
@@ -146,7 +146,7 @@ class Groups:
             self._rows_are_lines and len(above.text) + 1 + len(cell.text.split()[0]) > self._width
         )
 
-    def _may_stand_outside(self, now: _Open, row: int) -> bool:
+    def _may_stand_outside(self, now: _GroupPath, row: int) -> bool:
         """Whether a row below a group may belong to none: its values are of other kinds, the group
         has had its total, or it has all the names of several others already."""
         if not now.rows or self._n_groups_of[self._grid.texts[row][0]] > 1:

@@ -35,7 +35,7 @@ Embed = Callable[[str], NDArray[np.float32]]
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _EarlierQuestion:
     text: str
     vector: NDArray[np.float32]
     must_agree: tuple[object, ...]
@@ -53,7 +53,7 @@ class EarlierQuestions:
         self._threshold = threshold
         self._max_questions = max_questions
         self._lock = Lock()
-        self._asked: OrderedDict[tuple[str, object], _Asked] = OrderedDict()
+        self._asked: OrderedDict[tuple[str, object], _EarlierQuestion] = OrderedDict()
 
     def same_as(self, question: Question, version: str) -> str | None:
         """The earlier question that asks the same, nearest first; None where there is none, or it
@@ -79,7 +79,7 @@ class EarlierQuestions:
             while len(self._asked) > self._max_questions:
                 self._asked.popitem(last=False)
 
-    def _of(self, question: Question, version: str) -> _Asked:
+    def _of(self, question: Question, version: str) -> _EarlierQuestion:
         text = question.question
         words = words_of(text)
         must_agree = (
@@ -91,4 +91,4 @@ class EarlierQuestions:
             frozenset(_TURNING.intersection(words)),
             frozenset(match.casefold() for match in _ASKS_MANNER.findall(text)),
         )
-        return _Asked(text, self._embed(text), must_agree)
+        return _EarlierQuestion(text, self._embed(text), must_agree)

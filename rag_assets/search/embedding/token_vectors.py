@@ -122,7 +122,7 @@ class _HasSize(Protocol):
 _Value = TypeVar("_Value", bound=_HasSize)
 
 
-class _Kept(Generic[_Value]):
+class _RecentlyUsed(Generic[_Value]):
     """Values kept in memory up to a bound; those not asked for longest go first. Safe to use from
     several threads."""
 
@@ -164,8 +164,10 @@ class PassageTokens:
         self._encoder = encoder
         self._store = store
         most_bytes = int(max_mb * _BYTES_PER_MB)
-        self._kept: _Kept[TokenVectors] = _Kept(most_bytes // 2 if store else most_bytes)
-        self._kept_codes: _Kept[StoredTokens] = _Kept(most_bytes // 2)
+        self._kept: _RecentlyUsed[TokenVectors] = _RecentlyUsed(
+            most_bytes // 2 if store else most_bytes
+        )
+        self._kept_codes: _RecentlyUsed[StoredTokens] = _RecentlyUsed(most_bytes // 2)
 
     @property
     def identity(self) -> str:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rag_assets.core.domain import Chunk, CitedWork, Report
+from rag_assets.core.domain import Chunk, CitedWork, ReportedFinding
 from rag_assets.core.table_files import OpenTable
 from rag_assets.search.retrieval.known_papers import KnownPapers
 
@@ -52,7 +52,7 @@ class CitedWorks:
             for number, paper in enumerate(self._papers_of_rows.dictionary.to_pylist())
         }
 
-    def reports_in(self, chunks: Mapping[str, Chunk]) -> dict[str, tuple[Report, ...]]:
+    def reports_in(self, chunks: Mapping[str, Chunk]) -> dict[str, tuple[ReportedFinding, ...]]:
         """Reports by chunk id, for the chunks that report other works."""
         found = {id_: tuple(self._reports(chunk)) for id_, chunk in chunks.items()}
         return {id_: reports for id_, reports in found.items() if reports}
@@ -82,14 +82,16 @@ class CitedWorks:
         )
         return self._rows(np.from_dlpack(pc.indices_nonzero(holds.combine_chunks()))[:most])
 
-    def _reports(self, chunk: Chunk) -> Iterator[Report]:
+    def _reports(self, chunk: Chunk) -> Iterator[ReportedFinding]:
         for (start, end), works in self._of(chunk.paper_id).items():
             for unit in chunk.units:
                 if unit.char_start < end and unit.char_end > start:
                     own_start, own_end = (
                         unit.start + place - unit.char_start for place in (start, end)
                     )
-                    yield Report(max(unit.start, own_start), min(unit.end, own_end), tuple(works))
+                    yield ReportedFinding(
+                        max(unit.start, own_start), min(unit.end, own_end), tuple(works)
+                    )
 
     def _read(self, paper_id: str) -> dict[tuple[int, int], list[CitedWork]]:
         """The works that each reporting sentence refers to, by its place in the paper's text."""

@@ -41,7 +41,7 @@ _ASKS_FOR_A_DETAIL = re.compile(r"\b(?:how|when|where|why)\b", re.IGNORECASE)
 _NAME = re.compile(r"[^\W\d_]+(?: work)?")
 
 
-class Asked(NamedTuple):
+class AskedElements(NamedTuple):
     """What a question asks for."""
 
     labels: frozenset[Label]
@@ -81,11 +81,11 @@ _MOST_OF_TITLE = 80
 
 
 @lru_cache(512)
-def asked_for(question: str) -> Asked | None:
+def asked_for(question: str) -> AskedElements | None:
     """The elements that a question asks for; None where it asks for none."""
     if placed := list(labels_in(question)):
         rest = question[: placed[0].start] + question[placed[-1].end :]
-        return Asked(
+        return AskedElements(
             frozenset(one.label for one in placed), "", frozenset(telling(rest)) - _SAY_NOTHING
         )
     for wording, name in _OTHER_WORDINGS:
@@ -95,12 +95,12 @@ def asked_for(question: str) -> Asked | None:
     ]
     if len(names) != 1 or _ASKS_FOR_A_DETAIL.search(question):
         return None
-    return Asked(
+    return AskedElements(
         frozenset(), names[0], frozenset(telling(question.replace(names[0], " "))) - _SAY_NOTHING
     )
 
 
-def papers_asked(asked: Asked, papers: Mapping[str, PaperFacts]) -> list[str]:
+def papers_asked(asked: AskedElements, papers: Mapping[str, PaperFacts]) -> list[str]:
     """The papers with the most of the question's other words in their titles or ids; all of them,
     where none has any. A section is asked for by its name only where the title has all of them."""
     held = {id_: asked.rest & words_of_title(id_, facts) for id_, facts in papers.items()}
@@ -115,7 +115,7 @@ def words_of_title(paper_id: str, facts: PaperFacts) -> frozenset[str]:
     return frozenset((*telling(facts.title), *telling(paper_id)))
 
 
-def absent(asked: Asked, title: str, passages: Sequence[Passage]) -> list[str]:
+def absent(asked: AskedElements, title: str, passages: Sequence[Passage]) -> list[str]:
     """Notes on labels of which a paper has others of the kind. passages: all of the paper."""
     has = [label_before(line) for one in passages for line in one.text.split("\n")]
     has += [

@@ -24,7 +24,7 @@ from rag_assets.core.domain import (
 )
 from rag_assets.core.text.folding import letters_of
 from rag_assets.core.text.headings import section_kinds
-from rag_assets.questions import Kind, read
+from rag_assets.questions import QuestionKind, read
 from rag_assets.search.indexing.protocols import Scope
 from rag_assets.search.retrieval.library import CodedTexts, Library
 
@@ -217,8 +217,8 @@ def not_asked_for(question: str, where: Filter) -> frozenset[SectionKind]:
     money or data."""
     kinds = read(question).kinds
     asked = {
-        SectionKind.TITLE_PAGE: Kind.PUBLICATION in kinds,
-        SectionKind.STATEMENTS: Kind.STATEMENTS in kinds,
+        SectionKind.TITLE_PAGE: QuestionKind.PUBLICATION in kinds,
+        SectionKind.STATEMENTS: QuestionKind.STATEMENTS in kinds,
     }
     return frozenset(
         kind for kind, is_asked in asked.items() if not is_asked and not where.names(kind)

@@ -20,7 +20,7 @@ from rag_assets.core.text.folding import plain_lower
 from rag_assets.core.text.names import words_written_as_names
 from rag_assets.core.text.terms import QUESTION_WORDS, stem_of, terms_of, words_of
 from rag_assets.core.text.works import dois_in
-from rag_assets.questions import Kind, Question, read
+from rag_assets.questions import Question, QuestionKind, read
 from rag_assets.questions.about_papers import years_asked_for
 from rag_assets.questions.reading import ABOUT, STUDY
 
@@ -310,7 +310,7 @@ def offered_filter(question: Question, passing: Callable[[Filter], Sequence[str]
     passes, and for a question that the records answer: "Which papers are by Lund?".
     """
     text, own = question.question, question.filter
-    if Kind.PUBLICATION in read(text).kinds:
+    if QuestionKind.PUBLICATION in read(text).kinds:
         return None
     asked = [
         one

@@ -26,13 +26,13 @@ from rag_assets.core.domain import (
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.core.text.tokens import TokenCounter
-from rag_assets.questions import Kind, Question, asked_text, read
+from rag_assets.questions import Question, QuestionKind, asked_text, read
 from rag_assets.questions.about_papers import asks_which_papers
 from rag_assets.search.indexing.protocols import LexicalIndex, Scope
 from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets.search.retrieval.candidates import CandidateSearch, DenseSearch, Within
 from rag_assets.search.retrieval.cited_works import CitedWorks
-from rag_assets.search.retrieval.elements import Asked, absent, asked_for, papers_asked
+from rag_assets.search.retrieval.elements import AskedElements, absent, asked_for, papers_asked
 from rag_assets.search.retrieval.filtering import PassageFilters, not_asked_for
 from rag_assets.search.retrieval.known_papers import KnownPapers
 from rag_assets.search.retrieval.library import Library
@@ -58,7 +58,7 @@ _MOST_MEANT = 20
 them gets a passage."""
 _PASSAGES_A_PAPER = 6
 """Passages that are given of each paper that a question names."""
-_ANSWERED_AT_THE_BEGINNING = {Kind.PUBLICATION, Kind.SUMMARY}
+_ANSWERED_AT_THE_BEGINNING = {QuestionKind.PUBLICATION, QuestionKind.SUMMARY}
 _BEST_PAPERS, _FIRST_PASSAGES, _MOST_OF_SECTIONS = 3, 5, 6
 """Papers whose beginning, statements or conclusions are given to a question that asks for these,
 and how many passages of each."""
@@ -223,9 +223,9 @@ class Searcher:
                 packed += self._of_best_papers(
                     part, named, lambda paper: self.library.places_of(paper)[:_FIRST_PASSAGES]
                 )
-            if Kind.SUMMARY in kinds:
+            if QuestionKind.SUMMARY in kinds:
                 packed += self._of_best_papers(part, named, self._conclusions_of)
-            if Kind.STATEMENTS in kinds:
+            if QuestionKind.STATEMENTS in kinds:
                 statements = self._of_best_papers(
                     part, named, lambda paper: self._below(paper, SectionKind.STATEMENTS)
                 )
@@ -240,7 +240,7 @@ class Searcher:
     def _meant(self, question: str) -> list[str]:
         """The papers that a question about works means; none for other questions."""
         reading = read(question)
-        if Kind.PUBLICATION not in reading.kinds:
+        if QuestionKind.PUBLICATION not in reading.kinds:
             return []
         asked = [question, *(part.searched for part in reading.parts)]
         return list(
@@ -250,7 +250,7 @@ class Searcher:
         )
 
     def _only_cited(self, question: str, meant: Sequence[str]) -> tuple[tuple[str, str], ...]:
-        if meant or Kind.PUBLICATION not in read(question).kinds:
+        if meant or QuestionKind.PUBLICATION not in read(question).kinds:
             return ()
         found: dict[str, str] = {}
         if persons := writers_asked_for(question):
@@ -314,7 +314,7 @@ class Searcher:
         return replace(one, place=place, passage_id=self.library.passage_ids([place])[0])
 
     def _elements(
-        self, asked: Asked, ranking: Sequence[RankedPassage]
+        self, asked: AskedElements, ranking: Sequence[RankedPassage]
     ) -> tuple[list[RankedPassage], list[str]]:
         """The passages with the elements that are asked for, of the papers that the question has
         words of, else of those found first; and notes on labels that none of these has."""

@@ -18,7 +18,7 @@ from rag_assets.answering.model.judges import (
     open_judge,
 )
 from rag_assets.answering.verify.quoted_text import QuotedText
-from rag_assets.answering.verify.verification import EmbeddedSupport, Outcome, VerifiedClaims
+from rag_assets.answering.verify.verification import ClaimOutcome, EmbeddedSupport, VerifiedClaims
 from rag_assets.core.domain import Claim
 from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.kept import KeptFile
@@ -31,8 +31,8 @@ from rag_assets_tests.hosted.models import HURRIED
 from rag_assets_tests.search.reranking.small_cross_encoder import write_cross_encoder
 
 
-def outcome(claim: str, quote: str) -> Outcome:
-    return Outcome(
+def outcome(claim: str, quote: str) -> ClaimOutcome:
+    return ClaimOutcome(
         DraftClaim(claim, ()), None, quotes=(QuotedText(quote, 0, len(quote), "Results"),)
     )
 

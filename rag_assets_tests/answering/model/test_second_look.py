@@ -11,8 +11,8 @@ from rag_assets.answering.drafts import DraftClaim
 from rag_assets.answering.model.judges import HostedJudge, JudgedSupport
 from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.answering.verify.verification import (
+    ClaimOutcome,
     EmbeddedSupport,
-    Outcome,
     SupportScorer,
     VerifiedClaims,
 )
@@ -33,7 +33,7 @@ def claims(*stated: tuple[str, str]) -> VerifiedClaims:
     outcomes = []
     for text, quote in stated:
         outcomes.append(
-            Outcome(
+            ClaimOutcome(
                 DraftClaim(text, ()),
                 Claim(text, (cited(quote),)),
                 quotes=(QuotedText(quote, 0, len(quote)),),

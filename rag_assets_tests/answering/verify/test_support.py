@@ -5,8 +5,8 @@ import pytest
 from rag_assets.answering.drafts import DraftClaim
 from rag_assets.answering.verify.objections import Objection, Reason
 from rag_assets.answering.verify.verification import (
+    ClaimOutcome,
     EmbeddedSupport,
-    Outcome,
     Scoring,
     VerifiedClaims,
     with_verdicts,
@@ -28,7 +28,7 @@ def claim(text: str, *quotes: str) -> Claim:
 
 
 def verified(*claims: Claim) -> VerifiedClaims:
-    return VerifiedClaims(tuple(Outcome(DraftClaim(one.text, ()), one) for one in claims))
+    return VerifiedClaims(tuple(ClaimOutcome(DraftClaim(one.text, ()), one) for one in claims))
 
 
 def support(text: str) -> Support:

@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_assets.core.domain import Condition, Filter, FilterField, NumberRange, SectionKind, Source
+from rag_assets.core.domain import (
+    Condition,
+    Filter,
+    FilterField,
+    NumberRange,
+    SectionKind,
+    SourceFormat,
+)
 from rag_assets.core.errors import InvalidFilter
 
 PAPER, SOURCE, SECTION, PAGE = (
@@ -23,7 +30,7 @@ def test_every_field_is_read() -> None:
         Condition(PAPER, ("smith2020", "jones2021")),
         Condition(SECTION, (SectionKind.RESULTS,)),
         Condition(PAGE, (NumberRange(3, 7), NumberRange(9, 9), NumberRange(12, None))),
-        Condition(SOURCE, (Source.TEXT,), is_excluded=True),
+        Condition(SOURCE, (SourceFormat.TEXT,), is_excluded=True),
     )
 
 
@@ -110,7 +117,7 @@ RANGES = st.builds(
 )
 VALUES = {
     **dict.fromkeys(FilterField, NAMES),
-    SOURCE: st.sampled_from(Source),
+    SOURCE: st.sampled_from(SourceFormat),
     SECTION: st.sampled_from(SectionKind),
     PAGE: RANGES,
     FilterField.YEAR: RANGES,

@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from rag_assets.core.domain import Document, Person, Record, Source
+from rag_assets.core.domain import Document, Person, Record, SourceFormat
 from rag_assets.core.incremental import UpdatePlan
 from rag_assets.core.tables import PAPERS, records_from
 from rag_assets.corpus.records.libraries import Libraries
@@ -32,7 +32,7 @@ class Corpus:
         self.papers.mkdir()
         self.store = DocumentStore(folder / "kept.sqlite3")
         for paper, record in RECORDS.items():
-            document = Document(paper, "", Source.TEI, f"{paper}.xml", (), header=record)
+            document = Document(paper, "", SourceFormat.TEI, f"{paper}.xml", (), header=record)
             self.store.put(f"of {paper}", packed_document(document))
 
     def update(self, look_up: LookUp = lambda dois: {}) -> UpdatePlan:

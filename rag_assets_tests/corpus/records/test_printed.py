@@ -11,7 +11,7 @@ from rag_assets.core.domain import (
     Person,
     PrintedFront,
     Record,
-    Source,
+    SourceFormat,
     Span,
 )
 from rag_assets.corpus.records.printed import record_of
@@ -29,7 +29,9 @@ PRINTED = PrintedFront(TITLE, LINES, TEXT)
 
 
 def found(header: Record = STATED, printed: PrintedFront | None = PRINTED) -> Record:
-    document = Document("lund", "", Source.TEI, "lund.xml", (), header=header, printed=printed)
+    document = Document(
+        "lund", "", SourceFormat.TEI, "lund.xml", (), header=header, printed=printed
+    )
     return record_of(document, None)[0]
 
 
@@ -130,7 +132,12 @@ def test_a_paper_without_a_header_is_read_from_its_first_page() -> None:
         Block(BlockKind.PARAGRAPH, text, spans=(Span(0, len(text), 1, 1),)) for text in texts
     )
     document = Document(
-        "lund", TITLE, Source.ADE, "lund.json", blocks, margins=("Winter 3, May 2019 | Volume 3",)
+        "lund",
+        TITLE,
+        SourceFormat.ADE,
+        "lund.json",
+        blocks,
+        margins=("Winter 3, May 2019 | Volume 3",),
     )
 
     record, sources = record_of(document, "Iron falls.")
@@ -148,7 +155,7 @@ def said_by_itself(title: str, *texts: str) -> str | None:
     blocks = tuple(
         Block(BlockKind.PARAGRAPH, text, spans=(Span(0, len(text), 1, 1),)) for text in texts
     )
-    document = Document("lund", title, Source.MARKDOWN, "lund.md", blocks)
+    document = Document("lund", title, SourceFormat.MARKDOWN, "lund.md", blocks)
     return record_of(document, None)[0].retracted
 
 

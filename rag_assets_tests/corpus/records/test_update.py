@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rag_assets.core.domain import Document, Person, Record, Source
+from rag_assets.core.domain import Document, Person, Record, SourceFormat
 from rag_assets.core.promises import check_all
 from rag_assets.corpus.records.libraries import Libraries
 from rag_assets.corpus.records.published import title_page
@@ -61,7 +61,7 @@ def test_checks_list_what_is_missing_unreadable_or_there_twice(corpus: Corpus) -
             Document(
                 "ek",
                 "",
-                Source.TEI,
+                SourceFormat.TEI,
                 "ek.xml",
                 (),
                 header=replace(copy, title="Copper in Valley Goats"),
@@ -69,7 +69,7 @@ def test_checks_list_what_is_missing_unreadable_or_there_twice(corpus: Corpus) -
         ),
     )
     corpus.store.put(
-        "of moe", packed_document(Document("moe", "", Source.TEI, "moe.xml", (), header=copy))
+        "of moe", packed_document(Document("moe", "", SourceFormat.TEI, "moe.xml", (), header=copy))
     )
     (corpus.papers / "b.bib").write_text("@article{")
     corpus.update()

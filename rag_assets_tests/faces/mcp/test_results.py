@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from rag_assets.answering.drafts import REFUSAL
 from rag_assets.answering.wording import NEAR_A_REFUSAL, NEAR_AN_ANSWER
-from rag_assets.core.domain import Claim, QAResult, Source
+from rag_assets.core.domain import Claim, QAResult, SourceFormat
 from rag_assets.faces.mcp.results import MAX_LISTED_CHARS, answer_reply, paper_reply, papers_reply
 from rag_assets.library.reading.papers import PaperDetails, PaperState, PaperSummary
 from rag_assets_testing.citations import cited
@@ -16,7 +16,7 @@ ABSTRACT = f"Iron is lost in winter. {'Much of it is lost in the snow. ' * 20}Th
 def summary(abstract: str) -> PaperSummary:
     return PaperSummary(
         paper_id="iron",
-        source=Source.TEI,
+        source=SourceFormat.TEI,
         state=PaperState.READY,
         title="Iron in winter",
         abstract=abstract,

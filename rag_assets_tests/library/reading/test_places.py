@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pypdfium2 import PdfDocument
 
-from rag_assets.core.domain import Box, Source, Span, UnitKind
+from rag_assets.core.domain import Box, SourceFormat, Span, UnitKind
 from rag_assets.core.incremental import file_sha256
 from rag_assets.library.reading.pages import PdfFile, QuoteSearch, find_on_pages
 from rag_assets.library.reading.reader import Reader
@@ -168,7 +168,9 @@ def test_of_a_quote_that_ocr_read_its_lines_are_marked(reader: Reader, world: Wo
     spans = tuple(
         Span(20 * n, 20 * n + 20, 1, 1, (line,), is_by_ocr=True) for n, line in enumerate(lines)
     )
-    chunk = replace(some, source=Source.PDF, text="Ferritin fell again." * 3, units=(), spans=spans)
+    chunk = replace(
+        some, source=SourceFormat.PDF, text="Ferritin fell again." * 3, units=(), spans=spans
+    )
 
     with opened(world) as changed:
         (place,) = changed._places.of(chunk, 22, 50)
@@ -187,7 +189,7 @@ def test_with_a_quoted_caption_its_figure_is_marked(reader: Reader, world: World
     some = reader.chunk(reader.paper(DRAWN).sections[0].chunk_ids[0])
     chunk = replace(
         some,
-        source=Source.PDF,
+        source=SourceFormat.PDF,
         text=caption,
         units=(),
         spans=(Span(0, len(caption), 1, 1, (own, picture)),),

@@ -5,7 +5,7 @@ import pytest
 
 from rag_assets.core.domain import Verification
 from rag_assets.core.errors import NotFound
-from rag_assets.library.reading.reader import Difference, Reader, Verdict
+from rag_assets.library.reading.reader import QuoteDifference, QuoteStatus, Reader
 from rag_assets_tests.library.reading.conftest import DRAWN
 
 FACT = "Ferritin fell by 12% in all groups of runners within a month of training."
@@ -25,7 +25,7 @@ def test_every_sentence_of_the_corpus_is_verified_where_it_stands(reader: Reader
 
     assert len(long) > 20
     for (_, text), found in zip(long, verdicts, strict=True):
-        assert found.verdict is Verdict.VERIFIED
+        assert found.verdict is QuoteStatus.VERIFIED
         assert found.match is not None
         assert (found.match.paper_id, found.match.quote) == (DRAWN, text)
         assert all(page.is_exact for page in found.pages)
@@ -34,10 +34,14 @@ def test_every_sentence_of_the_corpus_is_verified_where_it_stands(reader: Reader
 @pytest.mark.parametrize(
     ("quote", "verification", "difference"),
     [
-        (FACT.replace("fell", "rose"), None, Difference("rose", "fell")),
-        (FACT.replace("12%", "13%"), None, Difference("13", "12")),
-        (FACT.replace("in all groups", "in groups"), None, Difference("", "all")),
-        (FACT.replace("a month", "the month"), Verification.APPROXIMATE, Difference("the", "a")),
+        (FACT.replace("fell", "rose"), None, QuoteDifference("rose", "fell")),
+        (FACT.replace("12%", "13%"), None, QuoteDifference("13", "12")),
+        (FACT.replace("in all groups", "in groups"), None, QuoteDifference("", "all")),
+        (
+            FACT.replace("a month", "the month"),
+            Verification.APPROXIMATE,
+            QuoteDifference("the", "a"),
+        ),
         (
             FACT.replace("groups of runners", "groups ... of runners"),
             Verification.APPROXIMATE,
@@ -46,7 +50,10 @@ def test_every_sentence_of_the_corpus_is_verified_where_it_stands(reader: Reader
     ],
 )
 def test_what_is_changed_is_near_and_says_how(
-    reader: Reader, quote: str, verification: Verification | None, difference: Difference | None
+    reader: Reader,
+    quote: str,
+    verification: Verification | None,
+    difference: QuoteDifference | None,
 ) -> None:
     """A changed number in a quote is the very thing a reader must be shown, not a matter of
     likeness."""
@@ -56,7 +63,7 @@ def test_what_is_changed_is_near_and_says_how(
     assert found.match.verification is verification
     assert found.match.quote.rstrip(".") == FACT.rstrip(".")
     if difference:
-        assert found.verdict is Verdict.NEAR
+        assert found.verdict is QuoteStatus.NEAR
         assert difference in found.match.differences
 
 
@@ -73,7 +80,7 @@ def test_a_quote_that_leaves_out_a_negation_is_not_verified(reader: Reader) -> N
 
     found = reader.verify_quote(cut)
 
-    assert found.verdict is Verdict.NEAR
+    assert found.verdict is QuoteStatus.NEAR
     assert found.match is not None
     assert found.match.quote == whole
     assert found.match.differences[0].source.endswith("not")
@@ -85,13 +92,13 @@ def test_what_nobody_wrote_is_not_found(reader: Reader) -> None:
         "Runners who never trained had twice the ferritin of the observation within a careful month.",
         "The opera about the queen was composed by someone whom nobody remembers today.",
     ):
-        assert reader.verify_quote(invented).verdict is Verdict.NOT_FOUND
+        assert reader.verify_quote(invented).verdict is QuoteStatus.NOT_FOUND
 
 
 def test_only_the_named_paper_is_looked_at(reader: Reader) -> None:
     """ "This paper says so" is false when another one does."""
-    assert reader.verify_quote(FACT, "ferritin").verdict is Verdict.VERIFIED
-    assert reader.verify_quote(FACT, DRAWN).verdict is Verdict.NOT_FOUND
+    assert reader.verify_quote(FACT, "ferritin").verdict is QuoteStatus.VERIFIED
+    assert reader.verify_quote(FACT, DRAWN).verdict is QuoteStatus.NOT_FOUND
     with pytest.raises(NotFound, match="nobody"):
         reader.verify_quote(FACT, "nobody")
 
@@ -105,7 +112,7 @@ def test_all_places_are_listed_verified_ones_first(reader: Reader) -> None:
     found = reader.find_quote(sentence)
 
     assert found[0].quote == sentence
-    assert found[0].verdict is Verdict.VERIFIED
+    assert found[0].verdict is QuoteStatus.VERIFIED
     assert [match.verdict for match in found] == sorted(
         (match.verdict for match in found), reverse=True
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from rag_assets.core.domain import Block, BlockKind, Document, PageSource, Source, Span
+from rag_assets.core.domain import Block, BlockKind, Document, PageSource, SourceFormat, Span
 from rag_assets.core.errors import UnreadableDocument
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.formats.tei.document import parse_tei
@@ -30,7 +30,7 @@ def document_of(*texts: str | tuple[BlockKind, str]) -> Document:
         for text in texts
     ]
     blocks = [replace(block, spans=(Span(0, len(block.text), None, None),)) for block in blocks]
-    return Document("paper", "A title", Source.TEXT, "paper.txt", tuple(blocks))
+    return Document("paper", "A title", SourceFormat.TEXT, "paper.txt", tuple(blocks))
 
 
 def paper(path: Path) -> Path:
@@ -175,7 +175,7 @@ def partly_placed(*blocks: tuple[str, tuple[tuple[int, int | None, int | None], 
         spans = tuple(Span(start, *run) for start, run in zip(starts, runs, strict=False))
         made.append(Block(BlockKind.PARAGRAPH, text, spans=spans))
     return Document(
-        "paper", "A title", Source.TEI, "paper.tei.xml", tuple(made), 3, PageSource.COORDS
+        "paper", "A title", SourceFormat.TEI, "paper.tei.xml", tuple(made), 3, PageSource.COORDS
     )
 
 

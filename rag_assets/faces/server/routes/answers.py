@@ -29,7 +29,7 @@ from rag_assets.engine import (
     Retrying,
 )
 from rag_assets.faces.dialogue import Answered, KeptPlace, ReadQuestion, context_rows, dropped_rows
-from rag_assets.faces.server.dependencies import Asked, SharedDep, counts_as_question
+from rag_assets.faces.server.dependencies import AskRequest, SharedDep, counts_as_question
 from rag_assets.faces.server.problems import ProblemError
 from rag_assets.faces.server.workers import EventStream, last_of, streamed
 from rag_assets.questions import asked, said
@@ -125,7 +125,7 @@ Named = tuple[str, dict[str, Any]]
 """Name and data of an event."""
 
 
-class AnswerRequest(Asked):
+class AnswerRequest(AskRequest):
     conversation_id: str | None = Field(
         None,
         max_length=64,
@@ -139,7 +139,7 @@ class AnswerRequest(Asked):
     keep: StrictBool = Field(True, description="False: the answer is kept in no conversation.")
 
 
-class LeftOut(BaseModel):
+class LeftOutStatement(BaseModel):
     """A statement that is not shown, or citations of those that are."""
 
     reason: str
@@ -182,7 +182,7 @@ class AnswerReply(BaseModel):
     answer: ShownAnswer = Field(
         description="A row as in qa.jsonl, its papers cited as answering.citation_style says."
     )
-    dropped: list[LeftOut]
+    dropped: list[LeftOutStatement]
     notes: list[str] = Field(description="What a reader must know besides the claims.")
     offered: Offered | None
     steps: list[StepTaken] = Field(

@@ -8,21 +8,21 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
 from rag_assets.core.domain import Band, Hit, Place
-from rag_assets.faces.server.dependencies import Asked, PaperId, SharedDep, counts_as_question
+from rag_assets.faces.server.dependencies import AskRequest, PaperId, SharedDep, counts_as_question
 from rag_assets.library.reading.reader import MAX_QUOTE_CHARS, QuoteVerdict
 
 router = APIRouter(prefix="/api", tags=["ask"])
 MAX_K = 100
 
 
-class SearchRequest(Asked):
+class SearchRequest(AskRequest):
     k: StrictInt | None = Field(
         None, ge=1, le=MAX_K, description="Chunks to find; default: the setting answering.k."
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundPassage(Place):
+class SearchHit(Place):
     """A passage that was found, without the rest of its chunk."""
 
     passage_id: str
@@ -39,7 +39,7 @@ class FoundPassage(Place):
 
 
 class SearchReply(BaseModel):
-    hits: list[FoundPassage]
+    hits: list[SearchHit]
 
 
 @router.post("/search", dependencies=[counts_as_question])
@@ -56,9 +56,9 @@ async def search(request: SearchRequest, shared: SharedDep) -> SearchReply:
     return await shared.searching.result(reply)
 
 
-def _found(hit: Hit, titles: Mapping[str, str]) -> FoundPassage:
+def _found(hit: Hit, titles: Mapping[str, str]) -> SearchHit:
     return hit.placed(
-        FoundPassage,
+        SearchHit,
         passage_id=hit.passage.passage_id,
         title=titles.get(hit.chunk.paper_id, ""),
         section_path=hit.passage.section_path,

@@ -40,7 +40,7 @@ class TableRequest(Where):
     )
 
 
-class Cell(BaseModel):
+class AnswerCell(BaseModel):
     text: str = Field(description="The verified statement; empty where the paper does not say it.")
     citations: list[Citation] = Field(
         description="Its quotes, as in `claims[].citations[]` of qa.jsonl."
@@ -48,17 +48,17 @@ class Cell(BaseModel):
     reason: str = Field(description="Why the cell is empty.")
 
 
-class TableRow(BaseModel):
+class PaperAnswers(BaseModel):
     paper_id: str
     title: str
-    cells: list[Cell] = Field(description="In the order of the columns.")
+    cells: list[AnswerCell] = Field(description="In the order of the columns.")
 
 
 class TableReply(BaseModel):
     """The data of the event `done`, and the reply when no stream is asked for."""
 
     columns: list[str]
-    rows: list[TableRow]
+    rows: list[PaperAnswers]
     counts: str = Field(description="How many papers have an answer in each column, in words.")
     files: dict[str, str] = Field(
         description="The table as csv, xlsx and md: the bytes of the file in Base64."
@@ -113,7 +113,7 @@ def _template(body: TableRequest, n_papers: int) -> Template:
 def _reply(report: Report) -> TableReply:
     (section,) = report.sections
     rows = [
-        TableRow(
+        PaperAnswers(
             paper_id=row.paper_id,
             title=report.titles.get(row.paper_id, ""),
             cells=[
@@ -132,8 +132,8 @@ def _reply(report: Report) -> TableReply:
     )
 
 
-def _cell(claims: tuple[CitedClaim, ...], reason: str) -> Cell:
-    return Cell(
+def _cell(claims: tuple[CitedClaim, ...], reason: str) -> AnswerCell:
+    return AnswerCell(
         text=" ".join(claim.said for claim in claims),
         citations=[quote.citation for claim in claims for quote in claim.evidence],
         reason="" if claims else reason,

@@ -16,7 +16,7 @@ from rag_assets.core.domain import (
     Cell,
     Document,
     PageSource,
-    Source,
+    SourceFormat,
     n_text_chars,
 )
 from rag_assets.core.errors import DocumentLimit, UnreadableDocument
@@ -228,7 +228,7 @@ def parse_ade(file: RawFile, settings: ParsingSettings) -> Document:
     return Document(
         paper_id=file.paper_id,
         title=next((levelled.block.text for levelled in found if levelled.is_title), ""),
-        source=Source.ADE,
+        source=SourceFormat.ADE,
         file_path=file.path,
         blocks=tuple(blocks),
         n_pages=ade.n_pages,

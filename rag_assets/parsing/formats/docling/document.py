@@ -13,13 +13,13 @@ from io import BytesIO
 from pathlib import PurePosixPath
 from typing import Any
 
-from rag_assets.core.domain import Document, PageSource, Source, n_text_chars
+from rag_assets.core.domain import Document, PageSource, SourceFormat, n_text_chars
 from rag_assets.core.errors import DocumentLimit, MissingExtra, UnreadableDocument
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.core.text.headings import heading_depth, is_section_name
 from rag_assets.parsing.formats.docling.pages import (
     FURNITURE,
-    Pages,
+    PageSizes,
     furniture_of_first_page,
     is_inside_float,
     running_items,
@@ -93,7 +93,7 @@ def parse_with_docling(file: RawFile, settings: ParsingSettings) -> Document:
 
 def _document_of(parsed: Mapping[str, Any], file: RawFile, settings: ParsingSettings) -> Document:
     """The document in the parsed DoclingDocument that `file` holds or was converted to."""
-    pages, limits = Pages.of(parsed), settings.limits
+    pages, limits = PageSizes.of(parsed), settings.limits
     if pages.count is not None and pages.count > limits.max_pages:
         raise DocumentLimit(
             f"has {pages.count} pages, but parsing.limits.max_pages is {limits.max_pages}. Raise the limit or split it."
@@ -110,7 +110,7 @@ def _document_of(parsed: Mapping[str, Any], file: RawFile, settings: ParsingSett
     return Document(
         paper_id=file.paper_id,
         title=found[title_at].block.text if title_at is not None else "",
-        source=Source.DOCLING,
+        source=SourceFormat.DOCLING,
         file_path=file.path,
         blocks=tuple(blocks),
         n_pages=pages.count,
@@ -159,7 +159,7 @@ def _levelled(blocks: Sequence[LevelledBlock], title_at: int | None) -> list[Lev
     return with_settled_levels(levelled) if is_flat else levelled
 
 
-def _title_index(blocks: Sequence[LevelledBlock], pages: Pages) -> int | None:
+def _title_index(blocks: Sequence[LevelledBlock], pages: PageSizes) -> int | None:
     """The first title; in a PDF without one, the first heading of its first page that does not name
     a section."""
     for index, levelled in enumerate(blocks):

@@ -35,12 +35,12 @@ _MAX_TAIL_CHARS = 2
 
 
 @dataclass(frozen=True)
-class Pages:
+class PageSizes:
     sizes: Mapping[int, tuple[float, float]]
     """Width and height of each page, by its number."""
 
     @classmethod
-    def of(cls, parsed: Item) -> "Pages":
+    def of(cls, parsed: Item) -> "PageSizes":
         """The pages of a parsed DoclingDocument; none for a source without pages."""
         mimetype = text_field(mapping(parsed.get("origin")).get("mimetype"))
         if any(sheet in mimetype for sheet in _SHEETS):
@@ -129,7 +129,7 @@ def is_inside_float(text: Item) -> bool:
     return parent.startswith(("#/pictures/", "#/tables/"))
 
 
-def running_items(parsed: Item, pages: Pages, share: float) -> frozenset[str]:
+def running_items(parsed: Item, pages: PageSizes, share: float) -> frozenset[str]:
     """References ("#/texts/7") of the texts that are running headers or footers whatever their
     label.
 
@@ -154,7 +154,7 @@ def running_items(parsed: Item, pages: Pages, share: float) -> frozenset[str]:
     return frozenset(repeated.union(_recurring(rest, pages, share)))
 
 
-def furniture_of_first_page(parsed: Item, pages: Pages) -> tuple[str, ...]:
+def furniture_of_first_page(parsed: Item, pages: PageSizes) -> tuple[str, ...]:
     """The texts in the margins of page 1, which may name the journal and the year."""
     texts = map(mapping, sequence(parsed.get("texts")))
     return tuple(
@@ -164,7 +164,7 @@ def furniture_of_first_page(parsed: Item, pages: Pages) -> tuple[str, ...]:
     )
 
 
-def _places_of_furniture(texts: Iterable[Item], pages: Pages) -> dict[str, list[float]]:
+def _places_of_furniture(texts: Iterable[Item], pages: PageSizes) -> dict[str, list[float]]:
     known: dict[str, list[float]] = {}
     for text in texts:
         folded = folded_line(text_field(text.get("text")))
@@ -173,7 +173,7 @@ def _places_of_furniture(texts: Iterable[Item], pages: Pages) -> dict[str, list[
     return known
 
 
-def _repeats_furniture(text: Item, known: Mapping[str, Sequence[float]], pages: Pages) -> bool:
+def _repeats_furniture(text: Item, known: Mapping[str, Sequence[float]], pages: PageSizes) -> bool:
     """Whether a text is furniture elsewhere; a heading, or a bare number, only at the place of that
     furniture."""
     folded = folded_line(text_field(text.get("text")))
@@ -186,7 +186,7 @@ def _repeats_furniture(text: Item, known: Mapping[str, Sequence[float]], pages: 
     )
 
 
-def _recurring(texts: Mapping[str, Item], pages: Pages, share: float) -> set[str]:
+def _recurring(texts: Mapping[str, Item], pages: PageSizes, share: float) -> set[str]:
     by_page: dict[int, list[tuple[float, str]]] = {}
     for name, text in texts.items():
         boxes = pages.boxes(text)
@@ -207,6 +207,6 @@ def _label(text: Item) -> str:
     return text_field(text.get("label"))
 
 
-def _places(text: Item, pages: Pages) -> list[float]:
+def _places(text: Item, pages: PageSizes) -> list[float]:
     """Vertical centres of a text as fractions of its pages."""
     return [(box.top + box.bottom) / 2 for box in pages.boxes(text)]

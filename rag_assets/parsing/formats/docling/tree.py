@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from rag_assets.core.domain import Block, BlockKind, Box, Cell, Zone
 from rag_assets.core.errors import DocumentLimit
-from rag_assets.parsing.formats.docling.pages import FURNITURE, Item, Pages
+from rag_assets.parsing.formats.docling.pages import FURNITURE, Item, PageSizes
 from rag_assets.parsing.shared.files.json_objects import mapping, sequence, text_field, whole_number
 from rag_assets.parsing.shared.sections import LevelledBlock
 from rag_assets.parsing.shared.superscripts import lowered, raised_after
@@ -29,7 +29,7 @@ class Items:
     """The items of a parsed DoclingDocument, found by their references."""
 
     parsed: Item
-    pages: Pages
+    pages: PageSizes
 
     def item(self, reference: Any) -> tuple[str, Item]:
         """A referenced item with its reference; an empty one when the reference leads nowhere."""

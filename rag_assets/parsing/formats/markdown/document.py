@@ -22,7 +22,7 @@ from rag_assets.core.domain import (
     PageSource,
     Person,
     Record,
-    Source,
+    SourceFormat,
     Span,
     Zone,
 )
@@ -206,7 +206,7 @@ def parse_markdown(file: RawFile, settings: ParsingSettings) -> Document:  # noq
     return Document(
         paper_id=file.paper_id,
         title=title or _title(parts, title_at),
-        source=Source.MARKDOWN,
+        source=SourceFormat.MARKDOWN,
         file_path=file.path,
         blocks=tuple(blocks),
         page_source=PageSource.NONE,

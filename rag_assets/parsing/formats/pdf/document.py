@@ -17,7 +17,7 @@ from rag_assets.core.domain import (
     Document,
     PageSource,
     PrintedFront,
-    Source,
+    SourceFormat,
     Zone,
     n_text_chars,
 )
@@ -103,7 +103,7 @@ def parse_pdf(file: RawFile, settings: ParsingSettings) -> Document:
     return Document(
         paper_id=file.paper_id,
         title=_title(title, sane_title(metadata), by_page[first], everything),
-        source=Source.PDF,
+        source=SourceFormat.PDF,
         file_path=file.path,
         blocks=blocks,
         n_pages=len(pages),

@@ -45,7 +45,7 @@ _SHORT_SHARE = 0.15
 """A line that ends so much before the others, as a share of its width, ends a paragraph."""
 
 
-class _Text(Protocol):
+class _PrintedText(Protocol):
     @property
     def text(self) -> str: ...
 
@@ -190,21 +190,21 @@ def _gutter(segments: Sequence[Segment]) -> float | None:
 
 
 @dataclass
-class _Band:
+class _PageSlice:
     """A horizontal slice of a page with a gutter."""
 
     segments: list[Segment]
     is_in_columns: bool
 
 
-def _bands(segments: Sequence[Segment], gutter: float) -> list[_Band]:
+def _bands(segments: Sequence[Segment], gutter: float) -> list[_PageSlice]:
     """Slices from top to bottom, each read either down the columns beside the gutter or across it.
 
     Segments beside the gutter are sliced wherever a gap runs through both sides, so that a table
     between prose is judged by itself; neighbouring slices of one kind are then one band, because
     such a gap is no end of a column.
     """
-    bands: list[_Band] = []
+    bands: list[_PageSlice] = []
     for piece in _slices(segments, gutter):
         in_columns = _reads_in_columns(piece, gutter)
         if in_columns is None:  # nothing in it decides: it goes with the slice above
@@ -212,7 +212,7 @@ def _bands(segments: Sequence[Segment], gutter: float) -> list[_Band]:
         if bands and bands[-1].is_in_columns == in_columns:
             bands[-1].segments.extend(piece)
         else:
-            bands.append(_Band(piece, in_columns))
+            bands.append(_PageSlice(piece, in_columns))
     return bands
 
 
@@ -300,7 +300,7 @@ def _stand_beside(row: Sequence[Segment], segment: Segment) -> bool:
     return shared <= 0.3 * min(segment.right - segment.left, max(s.right - s.left for s in row))
 
 
-def is_right_to_left(row: Sequence[_Text]) -> bool:
+def is_right_to_left(row: Sequence[_PrintedText]) -> bool:
     """Whether most letters of a row, or of a column of lines, are Hebrew or Arabic."""
     text = "".join(part.text for part in row)
     n_right_to_left = sum("\u0590" <= c <= "\u08ff" or "\ufb1d" <= c <= "\ufefc" for c in text)

@@ -19,7 +19,7 @@ _SAME_PITCH = 0.25
 _WORDS_OF_PROSE = 5
 
 
-class Run(Protocol):
+class WordRun(Protocol):
     """A run of words on one line, as `text` cuts them."""
 
     @property
@@ -36,7 +36,7 @@ class Run(Protocol):
 
 
 @dataclass(frozen=True)
-class _Numbered:
+class _NumberedRun:
     """A run of words that begins or ends with a number, with places counted from the margin
     inwards."""
 
@@ -49,7 +49,7 @@ class _Numbered:
     """Words beside it in the same run."""
 
 
-def line_numbers(segments: Sequence[Run]) -> set[int]:
+def line_numbers(segments: Sequence[WordRun]) -> set[int]:
     """The `id` of each character of a line number in the left or right margin of a page with
     upright text.
 
@@ -65,8 +65,8 @@ def line_numbers(segments: Sequence[Run]) -> set[int]:
     }
 
 
-def _column(segments: Sequence[Run], side: int) -> list[_Numbered]:
-    numbers: list[_Numbered] = []
+def _column(segments: Sequence[WordRun], side: int) -> list[_NumberedRun]:
+    numbers: list[_NumberedRun] = []
     edges: list[float] = []
     for segment in segments:
         drawn = [glyph for glyph in segment.glyphs if not glyph.text.isspace()]
@@ -79,7 +79,7 @@ def _column(segments: Sequence[Run], side: int) -> list[_Numbered]:
             inner = max(side * edge for glyph in digits for edge in (glyph.left, glyph.right))
             middle = (segment.top + segment.bottom) / 2
             numbers.append(
-                _Numbered(value, inner, middle, tuple(digits), len(segment.text.split()) - 1)
+                _NumberedRun(value, inner, middle, tuple(digits), len(segment.text.split()) - 1)
             )
         if rest:
             edges.append(min(side * edge for glyph in rest for edge in (glyph.left, glyph.right)))
@@ -97,7 +97,7 @@ def _digits(glyphs: Sequence[Glyph]) -> Iterator[Glyph]:
         yield from glyphs[:n]
 
 
-def _counts_lines(column: Sequence[_Numbered], segments: Sequence[Run]) -> bool:
+def _counts_lines(column: Sequence[_NumberedRun], segments: Sequence[WordRun]) -> bool:
     if len(column) < _MIN_NUMBERS:
         return False
     pairs = list(pairwise(column))

@@ -34,7 +34,7 @@ _NOT_LETTERS = re.compile(r"[\d.,()\[\]%$€£¥±×·+<>≤≥=≈/−–*†�
 
 
 @dataclass(frozen=True)
-class Text:
+class PlacedText:
     """Words of one line that belong together: a cell, or one line of it."""
 
     words: tuple[Segment, ...]
@@ -88,7 +88,7 @@ class Text:
 class PrintedLine:
     """The texts of one line of a table, from left to right."""
 
-    texts: tuple[Text, ...]
+    texts: tuple[PlacedText, ...]
 
     @property
     def words(self) -> list[Segment]:
@@ -162,14 +162,14 @@ def _is_beside(small: Sequence[Segment], line: Sequence[Segment]) -> bool:
     )
 
 
-def _texts(line: Sequence[Segment], down: Sequence[Rule]) -> list[Text]:
+def _texts(line: Sequence[Segment], down: Sequence[Rule]) -> list[PlacedText]:
     texts: list[list[Segment]] = []
     for word in line:
         if texts and _belongs(texts[-1], word) and not _is_parted(texts[-1][-1], word, down):
             texts[-1].append(word)
         else:
             texts.append([word])
-    return [Text(tuple(words)) for words in texts]
+    return [PlacedText(tuple(words)) for words in texts]
 
 
 def _is_parted(word: Segment, following: Segment, down: Sequence[Rule]) -> bool:
@@ -231,7 +231,7 @@ Interval = tuple[float, float]
 class Placed:
     """A text with its columns [first, end)."""
 
-    text: Text
+    text: PlacedText
     first: int
     end: int
 
@@ -360,13 +360,13 @@ def placed(
         for part in _parted(text, columns, least, may_touch=2 * len(line.texts) > len(columns)):
             over = _over(part, columns)
             if found and found[-1].first == over[0] and found[-1].end == over[1]:
-                found[-1] = Placed(Text((*found[-1].text.words, *part.words)), *over)
+                found[-1] = Placed(PlacedText((*found[-1].text.words, *part.words)), *over)
             else:
                 found.append(Placed(part, *over))
     return found
 
 
-def _over(text: Text, columns: Sequence[Interval]) -> tuple[int, int]:
+def _over(text: PlacedText, columns: Sequence[Interval]) -> tuple[int, int]:
     shares = [_overlap(text.place, column) for column in columns]
     over = [nth for nth, share in enumerate(shares) if share >= _LEAST_OVERLAP]
     if not over:
@@ -375,8 +375,8 @@ def _over(text: Text, columns: Sequence[Interval]) -> tuple[int, int]:
 
 
 def _parted(
-    text: Text, columns: Sequence[Interval], least: float, *, may_touch: bool
-) -> list[Text]:
+    text: PlacedText, columns: Sequence[Interval], least: float, *, may_touch: bool
+) -> list[PlacedText]:
     """The text, cut at each space that is as wide as the one between two columns, or wider than
     those inside a name.
 
@@ -400,7 +400,7 @@ def _parted(
                 parts.append([])
                 break
         parts[-1].append(after)
-    return [Text(tuple(part)) for part in parts]
+    return [PlacedText(tuple(part)) for part in parts]
 
 
 def with_spanners(

@@ -18,20 +18,20 @@ from rag_assets.parsing.formats.pdf.printed_table import Printed
 from rag_assets.parsing.formats.pdf.table_columns import (
     Interval,
     Placed,
+    PlacedText,
     PrintedLine,
-    Text,
     columns_of,
     placed,
     printed_lines,
     with_spanners,
 )
-from rag_assets.parsing.formats.pdf.table_headers import Header, headers_of
+from rag_assets.parsing.formats.pdf.table_headers import TableHeader, headers_of
 from rag_assets.parsing.formats.pdf.table_rows import (
     Cut,
-    Label,
-    Line,
+    PrintedRow,
     Role,
-    Row,
+    RowLabel,
+    TableLine,
     bound_rows,
     groups_of,
     rows_of,
@@ -53,7 +53,7 @@ _MEETS = 2.0
 
 
 @dataclass(frozen=True)
-class Region:
+class TableRegion:
     """Where a table is, and what is printed and drawn in it. Points of the frame."""
 
     frame: Frame
@@ -63,14 +63,14 @@ class Region:
     sideways: Sequence[Segment] = field(default=())
     """Words at a right angle to the others, their places in this frame."""
 
-    def below(self, lines: Sequence[PrintedLine]) -> "Region":
+    def below(self, lines: Sequence[PrintedLine]) -> "TableRegion":
         """The part with the last lines only."""
         left, _, right, bottom = self.area
         words = [word for line in lines for word in line.words]
         return replace(self, area=(left, lines[0].top, right, bottom), words=words)
 
 
-def read_region(region: Region) -> Printed | None:
+def read_region(region: TableRegion) -> Printed | None:
     """The cells of a table; None where there are no columns."""
     if not region.words or len(region.words) > _MOST_WORDS:
         return None
@@ -100,7 +100,7 @@ def read_region(region: Region) -> Printed | None:
     )
 
 
-def read_list(region: Region, bar: Rectangle) -> Printed | None:
+def read_list(region: TableRegion, bar: Rectangle) -> Printed | None:
     """The table of one column below a bar with its name; None where there are more columns. A row
     begins with a mark; where none has one, below white space or a line that is not full."""
     lines, (left, _, right, _) = printed_lines(region.words), region.area
@@ -140,9 +140,9 @@ def read_list(region: Region, bar: Rectangle) -> Printed | None:
 class _Part:
     """A header with the lines below it up to the next one."""
 
-    region: Region
+    region: TableRegion
     lines: Sequence[PrintedLine]
-    header: Header
+    header: TableHeader
     edges: Sequence[float]
     short: Sequence[Rule]
 
@@ -194,12 +194,12 @@ class _Part:
         region, columns, lines = self.region, self.columns, self.lines
         n_header = self.header.end - self.header.start
         header = self.names
-        table = _Table(
+        table = _TableReading(
             region,
-            [Line(line, one) for line, one in zip(lines, header, strict=False)],
+            [TableLine(line, one) for line, one in zip(lines, header, strict=False)],
             len(columns),
         )
-        body = [Line(line, placed(line, columns)) for line in lines[n_header:]]
+        body = [TableLine(line, placed(line, columns)) for line in lines[n_header:]]
         usual = usual_distance(body)
         bands = _bands(body, [*self.edges, *_row_edges(region)])
         cuts = _cuts(region, self.short, columns)
@@ -220,7 +220,7 @@ def _is_over_names(one: Placed) -> bool:
     return one.first == 0 and one.end > 1
 
 
-def _band_edges(region: Region) -> list[float]:
+def _band_edges(region: TableRegion) -> list[float]:
     """The heights of the rules over the whole table."""
     left, _, right, _ = region.area
     allowed = max(_LEAST_EDGE, _EDGE * (right - left))
@@ -231,14 +231,14 @@ def _band_edges(region: Region) -> list[float]:
     ]
 
 
-def _row_edges(region: Region) -> list[float]:
+def _row_edges(region: TableRegion) -> list[float]:
     """The edges of shaded rows."""
     left, _, right, _ = region.area
     wide = [s for s in region.drawings.shades if s[2] - s[0] >= 0.9 * (right - left)]
     return [edge for _, top, _, bottom in wide for edge in (top, bottom)]
 
 
-def _cuts(region: Region, rules: Sequence[Rule], columns: Sequence[Interval]) -> list[Cut]:
+def _cuts(region: TableRegion, rules: Sequence[Rule], columns: Sequence[Interval]) -> list[Cut]:
     """The rules from one vertical rule or edge of the table to another, those of one height as one,
     from the top."""
     left, _, right, _ = region.area
@@ -262,8 +262,8 @@ def _cuts(region: Region, rules: Sequence[Rule], columns: Sequence[Interval]) ->
     return [cut for cut in cuts if cut.columns]
 
 
-def _bands(lines: Sequence[Line], edges: Sequence[float]) -> list[list[Line]]:
-    bands: list[list[Line]] = []
+def _bands(lines: Sequence[TableLine], edges: Sequence[float]) -> list[list[TableLine]]:
+    bands: list[list[TableLine]] = []
     for nth, line in enumerate(lines):
         above = lines[nth - 1].middle if nth else line.middle
         if not nth or any(above < edge < line.middle for edge in edges):
@@ -272,10 +272,10 @@ def _bands(lines: Sequence[Line], edges: Sequence[float]) -> list[list[Line]]:
     return bands
 
 
-def _header_rows(lines: Sequence[Line]) -> list[Row]:
+def _header_rows(lines: Sequence[TableLine]) -> list[PrintedRow]:
     """The rows of a header: a line with a name over several columns ends one, or one of names that
     stand beside those below them, which name more columns; further lines of names are joined."""
-    rows: list[Row] = []
+    rows: list[PrintedRow] = []
     is_open = False
     for line in lines:
         spans = any(one.end - one.first > 1 for one in line.placed)
@@ -287,13 +287,13 @@ def _header_rows(lines: Sequence[Line]) -> list[Row]:
             if (below := line.at(one.first))
         )
         if not is_open or ((spans or is_beside) and rows[-1].columns & line.columns):
-            rows.append(Row([]))
+            rows.append(PrintedRow([]))
         rows[-1].lines.append(line)
         is_open = not spans
     return rows
 
 
-def _role(rows: Sequence[Row], nth: int) -> Role:
+def _role(rows: Sequence[PrintedRow], nth: int) -> Role:
     """Whether a row is a lone name with rows below it, or any other."""
     entries = rows[nth].entries()
     if len(entries) == 1 and nth + 1 < len(rows) and not entries[0].texts[0].is_value:
@@ -301,24 +301,26 @@ def _role(rows: Sequence[Row], nth: int) -> Role:
     return "row"
 
 
-def _is_banner(row: Row) -> bool:
+def _is_banner(row: PrintedRow) -> bool:
     """Whether a row has one text only, which is no name of the first column."""
     entries = row.entries()
     return len(entries) == 1 and entries[0].first > 0
 
 
 @dataclass
-class _Table:
+class _TableReading:
     """The cells of a table while its bands are read."""
 
-    region: Region
-    header: list[Line]
+    region: TableRegion
+    header: list[TableLine]
     n_columns: int
-    rows: list[Row] = field(default_factory=list)
+    rows: list[PrintedRow] = field(default_factory=list)
     band_starts: set[int] = field(default_factory=set)
-    labels: list[Label] = field(default_factory=list)
+    labels: list[RowLabel] = field(default_factory=list)
 
-    def add(self, rows: Sequence[Row], labels: Sequence[Label], *, is_ruled: bool) -> None:
+    def add(
+        self, rows: Sequence[PrintedRow], labels: Sequence[RowLabel], *, is_ruled: bool
+    ) -> None:
         at = len(self.rows)
         self.labels += [
             replace(label, start=label.start + at, end=label.end + at) for label in labels
@@ -336,7 +338,7 @@ class _Table:
         banners = [
             row
             for line in self.header
-            if _is_banner(row := Row([line])) and shape_of(row.texts()[0]) in again
+            if _is_banner(row := PrintedRow([line])) and shape_of(row.texts()[0]) in again
         ]
         own = [banner.lines[0] for banner in banners]
         header = _header_rows([line for line in self.header if line not in own])
@@ -396,7 +398,7 @@ class _Table:
         ]
         return [*beside, *(replace(cell, col=cell.col + 1) for cell in cells)]
 
-    def _cell(self, row: int, column: int, texts: Sequence[Text], **roles: Any) -> Cell:
+    def _cell(self, row: int, column: int, texts: Sequence[PlacedText], **roles: Any) -> Cell:
         words = [word for text in texts for word in text.words]
         box = self.region.frame.box(
             min(word.left for word in words),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from rag_assets.parsing.formats.pdf.drawings import Rule
-from rag_assets.parsing.formats.pdf.table_columns import PrintedLine, Text
+from rag_assets.parsing.formats.pdf.table_columns import PlacedText, PrintedLine
 from rag_assets.parsing.tables.grid import shape_of
 
 _MOST_LINES, _MOST_LINES_BELOW_VALUES = 8, 4
@@ -26,7 +26,7 @@ _ONE_HEIGHT = 1.5
 
 
 @dataclass(frozen=True)
-class Header:
+class TableHeader:
     """The lines [start, end) of a table name its columns."""
 
     start: int
@@ -37,7 +37,7 @@ class Header:
 
 def headers_of(
     lines: Sequence[PrintedLine], edges: Sequence[float], short: Sequence[Rule]
-) -> list[Header]:
+) -> list[TableHeader]:
     """The headers of a table from top to bottom; the first begins in its first line and may have
     none.
 
@@ -63,7 +63,7 @@ def headers_of(
         if _comes_again(lines, nth, headers) or (
             is_of_values and (marks or (is_set_off and is_apart))
         ):
-            headers.append(Header(start, nth + 1, marks))
+            headers.append(TableHeader(start, nth + 1, marks))
     return headers
 
 
@@ -81,7 +81,7 @@ def _ends_header(lines: Sequence[PrintedLine], nth: int) -> bool:
     return names and not goes_on and not (is_unit_or_name and ends_below)
 
 
-def _comes_again(lines: Sequence[PrintedLine], nth: int, headers: Sequence[Header]) -> bool:
+def _comes_again(lines: Sequence[PrintedLine], nth: int, headers: Sequence[TableHeader]) -> bool:
     """Whether a line says what the last line of a header says; numbers may differ where the names
     of rows have the same name or none."""
     (first, *names), above = (
@@ -119,14 +119,16 @@ def _height(line: PrintedLine) -> float:
     return line.bottom - line.top
 
 
-def _first(lines: Sequence[PrintedLine], edges: Sequence[float], short: Sequence[Rule]) -> Header:
+def _first(
+    lines: Sequence[PrintedLine], edges: Sequence[float], short: Sequence[Rule]
+) -> TableHeader:
     """The header at the top: above the first rule over the table, or the first row of short ones,
     with names above it, or else above the first line of values."""
     for nth in range(min(_MOST_LINES, len(lines) - 1)):
         if _holds_values(lines[nth]):
             break
         if marks := _marks_below(lines, nth, short):
-            return Header(0, nth + 1, marks)
+            return TableHeader(0, nth + 1, marks)
     above = [sum(line.middle < edge for line in lines) for edge in sorted(edges)]
     for nth, n_above in enumerate(above):
         if 0 < n_above < len(lines) and any(
@@ -141,10 +143,10 @@ def _first(lines: Sequence[PrintedLine], edges: Sequence[float], short: Sequence
                     break
                 n_above = n_next
             has_values = any(line.value_share > _MOST_VALUES for line in lines[:n_above])
-            return Header(
+            return TableHeader(
                 0, _n_above_values(lines) if has_values or n_above > _MOST_LINES else n_above
             )
-    return Header(0, _n_above_values(lines))
+    return TableHeader(0, _n_above_values(lines))
 
 
 def _n_above_values(lines: Sequence[PrintedLine]) -> int:
@@ -216,7 +218,7 @@ def _are_names(line: PrintedLine, of_values: PrintedLine) -> bool:
     return bool(names) and all(map(_is_name, names)) and is_enough
 
 
-def _is_name(text: Text) -> bool:
+def _is_name(text: PlacedText) -> bool:
     return any(map(str.isalnum, text.text)) and not text.is_value
 
 

@@ -14,7 +14,7 @@ from itertools import accumulate, pairwise
 from statistics import fmean, quantiles
 from typing import Literal
 
-from rag_assets.parsing.formats.pdf.table_columns import Placed, PrintedLine, Text
+from rag_assets.parsing.formats.pdf.table_columns import Placed, PlacedText, PrintedLine
 from rag_assets.parsing.formats.pdf.text import Segment
 
 _TIGHT = 0.87
@@ -30,7 +30,7 @@ different heights."""
 
 
 @dataclass
-class Line:
+class TableLine:
     """A printed line with its texts placed."""
 
     printed: PrintedLine
@@ -44,22 +44,22 @@ class Line:
     def middle(self) -> float:
         return self.printed.middle
 
-    def at(self, column: int) -> Text | None:
+    def at(self, column: int) -> PlacedText | None:
         return next((one.text for one in self.placed if one.first <= column < one.end), None)
 
 
 @dataclass
-class Entry:
+class RowCell:
     """One cell's lines of text, over columns [first, end)."""
 
     first: int
     end: int
-    texts: list[Text] = field(default_factory=list)
+    texts: list[PlacedText] = field(default_factory=list)
 
 
 @dataclass
-class Row:
-    lines: list[Line]
+class PrintedRow:
+    lines: list[TableLine]
 
     @property
     def middle(self) -> float:
@@ -73,9 +73,9 @@ class Row:
         """The texts of its cells, lines joined with spaces."""
         return [" ".join(text.text for text in entry.texts) for entry in self.entries()]
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[RowCell]:
         """Its cells from left to right."""
-        entries: list[Entry] = []
+        entries: list[RowCell] = []
         for one in sorted(
             (one for line in self.lines for one in line.placed), key=lambda one: one.first
         ):
@@ -83,7 +83,7 @@ class Row:
                 entries[-1].end = max(entries[-1].end, one.end)
                 entries[-1].texts.append(one.text)
             else:
-                entries.append(Entry(one.first, one.end, [one.text]))
+                entries.append(RowCell(one.first, one.end, [one.text]))
         return entries
 
 
@@ -96,16 +96,16 @@ class Cut:
 
 
 @dataclass
-class Label:
+class RowLabel:
     """A text that names the rows [start, end)."""
 
     column: int
-    texts: list[Text]
+    texts: list[PlacedText]
     start: int
     end: int
 
 
-def usual_distance(lines: Sequence[Line]) -> float:
+def usual_distance(lines: Sequence[TableLine]) -> float:
     """The distance between the lines of neighbouring rows, in points: three of four neighbours are
     at most so far."""
     distances = [below.middle - line.middle for line, below in pairwise(lines)]
@@ -114,7 +114,7 @@ def usual_distance(lines: Sequence[Line]) -> float:
     )
 
 
-def bound_rows(band: Sequence[Line], cuts: Sequence[Cut]) -> bool:
+def bound_rows(band: Sequence[TableLine], cuts: Sequence[Cut]) -> bool:
     """Whether the cuts of a band part its rows: no values are below each other between two of
     them."""
     return not any(
@@ -124,14 +124,16 @@ def bound_rows(band: Sequence[Line], cuts: Sequence[Cut]) -> bool:
     )
 
 
-def ruled_rows(band: Sequence[Line], cuts: Sequence[Cut]) -> tuple[list[Row], list[Label]]:
+def ruled_rows(
+    band: Sequence[TableLine], cuts: Sequence[Cut]
+) -> tuple[list[PrintedRow], list[RowLabel]]:
     """The rows between the cuts of a band, and its texts in columns that a cut leaves whole, each
     for all its rows."""
     parts = [
         [line for line in band if above < line.middle <= below]
         for above, below in pairwise([float("-inf"), *(cut.at for cut in cuts), float("inf")])
     ]
-    labels: list[Label] = []
+    labels: list[RowLabel] = []
     for column in sorted(set().union(*(line.columns for line in band))):
         starts = [0, *(nth for nth, cut in enumerate(cuts, 1) if column in cut.columns), len(parts)]
         for start, end in pairwise(starts):
@@ -143,44 +145,45 @@ def ruled_rows(band: Sequence[Line], cuts: Sequence[Cut]) -> tuple[list[Row], li
                 if one.first == column
             ]
             if end - start > 1 and ones:
-                labels.append(Label(column, [one.text for one in ones], start, end))
+                labels.append(RowLabel(column, [one.text for one in ones], start, end))
     taken = {id(text) for label in labels for text in label.texts}
     rows = [
-        Row([rest for line in part if (rest := _without(line, taken)).placed]) for part in parts
+        PrintedRow([rest for line in part if (rest := _without(line, taken)).placed])
+        for part in parts
     ]
     before = [0, *accumulate(bool(row.lines) for row in rows)]
     moved = [replace(label, start=before[label.start], end=before[label.end]) for label in labels]
     return [row for row in rows if row.lines], [label for label in moved if label.start < label.end]
 
 
-def _without(line: Line, taken: set[int]) -> Line:
+def _without(line: TableLine, taken: set[int]) -> TableLine:
     """A line without some texts, given by their identity."""
-    return Line(line.printed, [one for one in line.placed if id(one.text) not in taken])
+    return TableLine(line.printed, [one for one in line.placed if id(one.text) not in taken])
 
 
 def rows_of(
-    band: Sequence[Line], usual: float, *, is_bounded: bool
-) -> tuple[list[Row], list[Label]]:
+    band: Sequence[TableLine], usual: float, *, is_bounded: bool
+) -> tuple[list[PrintedRow], list[RowLabel]]:
     """The rows of a band, and the labels that stand for all of them (rows counted in the band).
 
     is_bounded: rules separate it from other bands.
     """
     if is_bounded and _is_one_row(band):
-        return [Row(list(band))], []
+        return [PrintedRow(list(band))], []
     labels = _spanning_labels(band) if is_bounded else []
     if not labels and (centred := _centred_labels(band)):
         own = {id(text) for label in centred for text in label.texts}
         lines = [_without(line, own) for line in band]
-        return [Row([line]) for line in lines if line.placed], centred
+        return [PrintedRow([line]) for line in lines if line.placed], centred
     apart = {id(one.text) for _, ones in labels for one in ones}
     rest = [_without(line, apart) for line in band]
     rows = list(_joined([line for line in rest if line.placed], usual))
     return rows, [
-        Label(column, [one.text for one in ones], 0, len(rows)) for column, ones in labels
+        RowLabel(column, [one.text for one in ones], 0, len(rows)) for column, ones in labels
     ]
 
 
-def _is_one_row(band: Sequence[Line]) -> bool:
+def _is_one_row(band: Sequence[TableLine]) -> bool:
     """Whether the lines of a band are one row: one of them has a text in all its columns, and no
     other repeats that; or most texts go on from the line above."""
     if len(band) < 2 or _is_wrapped(band):
@@ -192,7 +195,7 @@ def _is_one_row(band: Sequence[Line]) -> bool:
     )
 
 
-def _is_wrapped(band: Sequence[Line]) -> bool:
+def _is_wrapped(band: Sequence[TableLine]) -> bool:
     """Whether most texts below others begin with a small letter, in the columns whose first text
     does not."""
     columns: dict[int, list[str]] = {}
@@ -202,12 +205,12 @@ def _is_wrapped(band: Sequence[Line]) -> bool:
     return bool(below) and sum(text[:1].islower() for text in below) >= _READS_ON * len(below)
 
 
-def _both_hold_values(line: Line, other: Line) -> bool:
+def _both_hold_values(line: TableLine, other: TableLine) -> bool:
     pairs = [(one.text, other.at(one.first)) for one in line.placed]
     return any(text.is_value and above is not None and above.is_value for text, above in pairs)
 
 
-def _spanning_labels(band: Sequence[Line]) -> list[tuple[int, list[Placed]]]:
+def _spanning_labels(band: Sequence[TableLine]) -> list[tuple[int, list[Placed]]]:
     """The leading columns with one text in the whole band, while later ones have a text in several
     lines."""
     labels: list[tuple[int, list[Placed]]] = []
@@ -227,19 +230,21 @@ def _spanning_labels(band: Sequence[Line]) -> list[tuple[int, list[Placed]]]:
     return labels
 
 
-def _joined(lines: Sequence[Line], usual: float) -> Iterator[Row]:
-    row: list[Line] = []
+def _joined(lines: Sequence[TableLine], usual: float) -> Iterator[PrintedRow]:
+    row: list[TableLine] = []
     for nth, line in enumerate(lines):
         below = lines[nth + 1] if nth + 1 < len(lines) else None
         if row and not _goes_on(row, line, below, usual):
-            yield Row(row)
+            yield PrintedRow(row)
             row = []
         row.append(line)
     if row:
-        yield Row(row)
+        yield PrintedRow(row)
 
 
-def _goes_on(row: Sequence[Line], line: Line, below: Line | None, usual: float) -> bool:
+def _goes_on(
+    row: Sequence[TableLine], line: TableLine, below: TableLine | None, usual: float
+) -> bool:
     """Whether a line is part of the row above it."""
     last = row[-1]
     if any(_is_hyphenated(last.at(one.first), one.text) for one in line.placed):
@@ -263,14 +268,14 @@ def _goes_on(row: Sequence[Line], line: Line, below: Line | None, usual: float) 
     return is_tight or 2 * len(line.columns) <= len(above)
 
 
-def _is_nearer(line: Line, above: Line, below: Line | None) -> bool:
+def _is_nearer(line: TableLine, above: TableLine, below: TableLine | None) -> bool:
     """Whether a line is hardly farther from the one below it than from the one above."""
     return below is not None and below.middle - line.middle < _FARTHER * (
         line.middle - above.middle
     )
 
 
-def _is_hyphenated(text: Text | None, following: Text) -> bool:
+def _is_hyphenated(text: PlacedText | None, following: PlacedText) -> bool:
     """Whether a word goes on in the line below it."""
     return (
         text is not None
@@ -280,7 +285,7 @@ def _is_hyphenated(text: Text | None, following: Text) -> bool:
     )
 
 
-def _reads_on(text: Text, following: Text) -> bool:
+def _reads_on(text: PlacedText, following: PlacedText) -> bool:
     """Whether a text goes on in the line below it."""
     first = following.text[:1]
     return (
@@ -290,7 +295,7 @@ def _reads_on(text: Text, following: Text) -> bool:
     )
 
 
-def _centred_labels(band: Sequence[Line]) -> list[Label]:
+def _centred_labels(band: Sequence[TableLine]) -> list[RowLabel]:
     """The labels of the first column, each printed in the middle of its rows, which nothing else
     tells; none if the rows cannot be shared out so."""
     rows = [line.middle for line in band if line.columns - {0}]
@@ -311,14 +316,14 @@ def _centred_labels(band: Sequence[Line]) -> list[Label]:
         )
         if abs((rows[start] + rows[end]) / 2 - middle) > _OFF_CENTRE * (rows[1] - rows[0]):
             return []
-        labels.append(Label(0, [one.text], start, end + 1))
+        labels.append(RowLabel(0, [one.text], start, end + 1))
         start = end + 1
     return labels if start == len(rows) else []
 
 
 def sideways_labels(
-    words: Sequence[Segment], rows: Sequence[Row], edges: Sequence[float]
-) -> list[Label]:
+    words: Sequence[Segment], rows: Sequence[PrintedRow], edges: Sequence[float]
+) -> list[RowLabel]:
     """The labels printed at a right angle beside rows, each with the rows between the rules around
     it.
 
@@ -355,8 +360,8 @@ def sideways_labels(
         )
         inside = [at for at, row in enumerate(rows) if ceiling < row.middle < floor]
         if inside:
-            text = Text(tuple(sorted(label, key=lambda word: word.left)))
-            found.append(Label(-1, [text], inside[0], inside[-1] + 1))
+            text = PlacedText(tuple(sorted(label, key=lambda word: word.left)))
+            found.append(RowLabel(-1, [text], inside[0], inside[-1] + 1))
     return found
 
 
@@ -365,7 +370,7 @@ Role = Literal["banner", "group", "row"]
 
 
 @dataclass
-class _Open:
+class _OpenGroup:
     """A group that rows may still be added to."""
 
     name: str
@@ -379,7 +384,7 @@ class _Open:
 
 
 def groups_of(
-    rows: Sequence[Row], roles: Sequence[Role], begins_band: Sequence[bool]
+    rows: Sequence[PrintedRow], roles: Sequence[Role], begins_band: Sequence[bool]
 ) -> list[tuple[str, ...]]:
     """The names of the groups of each row, outermost first; for a row that opens a group, those
     around it.
@@ -391,13 +396,13 @@ def groups_of(
     """
     names = [row.entries()[0].texts[0] for row in rows]
     all_bold = all(name.is_bold for name in names)
-    stack: list[_Open] = []
+    stack: list[_OpenGroup] = []
     found: list[tuple[str, ...]] = []
     for nth, (row, name) in enumerate(zip(rows, names, strict=True)):
         left, step = name.left, _INDENT_EMS * name.words[0].size
         if roles[nth] in ("group", "banner"):
             rank = -1 if roles[nth] == "banner" else int(all_bold or not name.is_bold)
-            one = _Open(row.texts()[0], (rank, left), left, begins_band[nth])
+            one = _OpenGroup(row.texts()[0], (rank, left), left, begins_band[nth])
             follows = nth > 0 and roles[nth - 1] == roles[nth]
             while stack and _ends_at(stack[-1], one, step, follows=follows):
                 stack.pop()
@@ -412,7 +417,7 @@ def groups_of(
     return found
 
 
-def _ends_at(group: _Open, following: _Open, step: float, *, follows: bool) -> bool:
+def _ends_at(group: _OpenGroup, following: _OpenGroup, step: float, *, follows: bool) -> bool:
     """Whether a group ends where another name opens one; a name right below another of its rank
     goes a level deeper."""
     if group.weight[0] != following.weight[0]:
@@ -422,7 +427,7 @@ def _ends_at(group: _Open, following: _Open, step: float, *, follows: bool) -> b
     return not (follows and group.is_indenting is None and abs(following.left - group.left) <= step)
 
 
-def _is_left(group: _Open, left: float, step: float, *, begins_band: bool) -> bool:
+def _is_left(group: _OpenGroup, left: float, step: float, *, begins_band: bool) -> bool:
     if group.is_indenting is None:
         return False
     if group.is_indenting:

@@ -20,7 +20,7 @@ from rag_assets.parsing.formats.pdf.drawings import Drawings, Rectangle, shared_
 from rag_assets.parsing.formats.pdf.glyphs import Frame
 from rag_assets.parsing.formats.pdf.layout import Column, Line, lines_in_reading_order
 from rag_assets.parsing.formats.pdf.printed_table import Printed
-from rag_assets.parsing.formats.pdf.table_grid import Region, read_list, read_region
+from rag_assets.parsing.formats.pdf.table_grid import TableRegion, read_list, read_region
 from rag_assets.parsing.formats.pdf.table_regions import (
     Captions,
     is_in_figure,
@@ -283,7 +283,7 @@ def _ruled_tables(
         inside = [word for word in words if _is_in(word, area)]
         beside = [word for word in sideways if _is_beside(word, area)]
         table = _read(
-            Region(layer.frame, area, inside, drawings_in(drawings, area), beside),
+            TableRegion(layer.frame, area, inside, drawings_in(drawings, area), beside),
             drawings,
             captions,
         )
@@ -293,7 +293,7 @@ def _ruled_tables(
         area = (box[0], bar[1], box[2], box[3])
         if captions.is_captioned(area) and not any(shared_size(one.area, area) for one in tables):
             inside = [word for word in layer.words() if _is_in(word, area)]
-            region = Region(layer.frame, area, inside, drawings_in(drawings, area))
+            region = TableRegion(layer.frame, area, inside, drawings_in(drawings, area))
             if table := read_list(region, bar):
                 tables.append(table)
     return tables
@@ -370,7 +370,9 @@ def _with_runs(
             for segment in line.segments
             for word in words_of(segment.glyphs, frame)
         ]
-        table = _read(Region(frame, area, words, drawings_in(drawings, area)), drawings, captions)
+        table = _read(
+            TableRegion(frame, area, words, drawings_in(drawings, area)), drawings, captions
+        )
         if table:
             titles = [line for line in run if line.bottom <= table.area[1]]
             found += [*lines[at:start], *titles, _table_line(table, run[0].column)]
@@ -396,7 +398,7 @@ def drawings_in(drawings: Drawings, area: Rectangle) -> Drawings:
     )
 
 
-def _read(region: Region, drawings: Drawings, captions: Captions) -> Printed | None:
+def _read(region: TableRegion, drawings: Drawings, captions: Captions) -> Printed | None:
     """The table of a region; None where it is a figure or reads as none."""
     is_picture = is_in_figure(region.area, drawings)
     if (is_picture and region.area not in drawings.figures) or captions.is_figure(region.area):

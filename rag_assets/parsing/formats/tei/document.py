@@ -21,7 +21,7 @@ from rag_assets.core.domain import (
     Document,
     Person,
     Record,
-    Source,
+    SourceFormat,
     Span,
     Zone,
     n_text_chars,
@@ -292,7 +292,7 @@ def parse_tei(file: RawFile, settings: ParsingSettings) -> Document:
     return Document(
         paper_id=file.paper_id,
         title=title_of(tree.root),
-        source=Source.TEI,
+        source=SourceFormat.TEI,
         file_path=file.path,
         blocks=tuple(block for block in (*paging.blocks, reference_list(tree.root)) if block),
         header=record_of(tree.root),

@@ -3,7 +3,7 @@
 Text of unknown elements flows on into the paragraph around it, so that nothing is lost; only the
 elements named in `elements` make blocks of their own. A note or figure inside a paragraph follows
 it, so that no sentence is torn. GROBID writes all sections side by side, so their hierarchy is in
-their numbers alone (`Outline`).
+their numbers alone (`SectionStack`).
 """
 
 from dataclasses import replace
@@ -41,7 +41,7 @@ def collect(root: etree._Element) -> Collected:
     walk = _Walk(collected, reader)
     for header in root.iter("{*}teiHeader"):
         for abstract in header.iterfind("{*}profileDesc/{*}abstract"):
-            walk.read(abstract, collected.abstract, Zone.FRONT, Outline(("Abstract",)))
+            walk.read(abstract, collected.abstract, Zone.FRONT, SectionStack(("Abstract",)))
     for text in root.iter("{*}text"):
         if not any(name_of(above) == "text" for above in text.iterancestors()):
             walk.read_text(text)
@@ -50,7 +50,7 @@ def collect(root: etree._Element) -> Collected:
     return collected
 
 
-class Outline:
+class SectionStack:
     """The sections open at one place of the text; `open` moves on to the next heading.
 
     3.1 lies in 3, A.1 in A, and a letter lies in a roman numeral (the IEEE habit: "II. METHODS",
@@ -121,7 +121,7 @@ class _Walk:
         self._continues_sections = False
 
     def read(
-        self, element: etree._Element, into: list[UnplacedBlock], zone: Zone, outline: Outline
+        self, element: etree._Element, into: list[UnplacedBlock], zone: Zone, outline: SectionStack
     ) -> None:
         self._begin(into, zone, outline.path)
         self._flow(element, outline)
@@ -129,11 +129,11 @@ class _Walk:
 
     def read_text(self, text: etree._Element) -> None:
         """Read a `text`: front, body and back; in GROBID's training files, anything beside them."""
-        outline = Outline(())
+        outline = SectionStack(())
         for child in text:
             name = name_of(child)
             if name == "front":
-                self.read(child, self._collected.front, Zone.FRONT, Outline(()))
+                self.read(child, self._collected.front, Zone.FRONT, SectionStack(()))
             elif name == "body":
                 self._read_body(child, outline)
             elif name == "back":
@@ -149,7 +149,7 @@ class _Walk:
             self._flush()
         self._blocks, self._zone, self._path = blocks, zone, path
 
-    def _read_body(self, body: etree._Element, outline: Outline) -> None:
+    def _read_body(self, body: etree._Element, outline: SectionStack) -> None:
         self._continues_sections = body.find("{*}div/{*}div") is None
         floats = trailing_floats(body)
         self._begin(self._collected.body, Zone.BODY, outline.path)
@@ -167,20 +167,20 @@ class _Walk:
             is_section = name_of(child).startswith(SECTIONS)
             zone = zone_in_back(child, heading_of(child)) if is_section else Zone.ANNEX
             is_untitled = zone is Zone.STATEMENTS and child.find(".//{*}head") is None
-            outline = Outline((STATEMENTS_HEADING,) if is_untitled else ())
+            outline = SectionStack((STATEMENTS_HEADING,) if is_untitled else ())
             self._begin(self._collected.back[-1], zone, outline.path)
             self._child(child, outline)
             self._reader.string(child.tail, self._run)
         self._flush()
 
-    def _flow(self, element: etree._Element, outline: Outline) -> None:
+    def _flow(self, element: etree._Element, outline: SectionStack) -> None:
         """Mixed content: text and inline elements run on, blocks end the paragraph."""
         self._reader.string(element.text, self._run)
         for child in element:
             self._child(child, outline)
             self._reader.string(child.tail, self._run)
 
-    def _child(self, child: etree._Element, outline: Outline) -> None:
+    def _child(self, child: etree._Element, outline: SectionStack) -> None:
         """Read one element, without the text behind it."""
         name = name_of(child)
         if not name or is_unread(child, name):
@@ -228,7 +228,7 @@ class _Walk:
         else:
             self._emit(self._code(element))
 
-    def _section(self, section: etree._Element, outline: Outline) -> None:
+    def _section(self, section: etree._Element, outline: SectionStack) -> None:
         """The head of a section opens it in the outline around it; sections inside have their own
         outline."""
         self._flush()
@@ -244,8 +244,8 @@ class _Walk:
         if not self._continues_sections:
             self._path = path
 
-    def _headed_section(self, section: etree._Element, outline: Outline) -> None:
-        inner: Outline | None = None
+    def _headed_section(self, section: etree._Element, outline: SectionStack) -> None:
+        inner: SectionStack | None = None
         self._reader.string(section.text, self._run)
         for child in section:
             name = name_of(child)
@@ -253,14 +253,14 @@ class _Walk:
                 self._heading(child, outline)
                 inner = None
             elif name.startswith(SECTIONS):
-                inner = inner or Outline(outline.path)
+                inner = inner or SectionStack(outline.path)
                 self._section(child, inner)
                 self._path = outline.path
             else:
                 self._child(child, inner or outline)
             self._reader.string(child.tail, self._run)
 
-    def _heading(self, head: etree._Element, outline: Outline) -> None:
+    def _heading(self, head: etree._Element, outline: SectionStack) -> None:
         """A heading opens a section, unless it repeats the title around it (an abstract headed
         "Abstract")."""
         self._flush()
@@ -273,14 +273,16 @@ class _Walk:
         heading = run if printed == title else run.headed(number, len(self._reader.page_labels))
         self._emit(UnplacedBlock(BlockKind.HEADING, heading, self._path, self._zone))
 
-    def _group(self, element: etree._Element, name: str, outline: Outline) -> None:
+    def _group(self, element: etree._Element, name: str, outline: SectionStack) -> None:
         """An element that holds paragraphs (a quotation, a speech, a nested text): read through
         it."""
         stands_apart = name in BLOCKS or name in PARAGRAPHS or name in GROUPS
         if stands_apart:
             self._flush()
         run, start = self._run, self._run.next_start
-        self._flow(element, Outline(self._path) if name in ("floatingText", "group") else outline)
+        self._flow(
+            element, SectionStack(self._path) if name in ("floatingText", "group") else outline
+        )
         if self._run is run:
             run.mark(start, areas_of(element), is_block=name in TEXT_UNITS)
         if stands_apart:

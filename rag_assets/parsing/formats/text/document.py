@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from itertools import count
 
-from rag_assets.core.domain import Block, BlockKind, Document, PageSource, Source, Span, Zone
+from rag_assets.core.domain import Block, BlockKind, Document, PageSource, SourceFormat, Span, Zone
 from rag_assets.core.errors import DocumentLimit
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.core.text.headings import (
@@ -89,7 +89,7 @@ def parse_text(file: RawFile, settings: ParsingSettings) -> Document:
     return Document(
         paper_id=file.paper_id,
         title="" if title_at is None else paragraphs[title_at].text,
-        source=Source.TEXT,
+        source=SourceFormat.TEXT,
         file_path=file.path,
         blocks=tuple(
             one.block for one in with_titles_in_tables([LevelledBlock(block) for block in blocks])

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.core.domain import Source
+from rag_assets.core.domain import SourceFormat
 from rag_assets.core.errors import MissingExtra, UnreadableDocument
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.formats.docling.document import (
@@ -108,7 +108,7 @@ def test_a_converted_file_is_read_like_any_docling_document(tmp_path: Path) -> N
 
     assert (document.title, document.source, document.file_path) == (
         "Iron",
-        Source.DOCLING,
+        SourceFormat.DOCLING,
         "paper.html",
     )
     assert document.blocks[-1].section_path == ("Results",)

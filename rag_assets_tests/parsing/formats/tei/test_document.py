@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.core.domain import BlockKind, PageSource, Source, Zone
+from rag_assets.core.domain import BlockKind, PageSource, SourceFormat, Zone
 from rag_assets.core.errors import UnreadableDocument
 from rag_assets.core.settings import ParseLimits, ParsingSettings
 from rag_assets.parsing.formats.tei.document import parse_tei
@@ -40,7 +40,7 @@ def test_a_paper_becomes_titled_zoned_blocks(tmp_path: Path) -> None:
 
     assert (document.title, document.source, document.paper_id) == (
         "Iron in Winter",
-        Source.TEI,
+        SourceFormat.TEI,
         "paper",
     )
     assert [(block.zone, block.section_path, block.text) for block in document.blocks] == [
