@@ -137,7 +137,6 @@ def test_every_field_of_a_stage_is_in_its_fingerprint() -> None:
         "min_tokens": 1,
         "min_chars": 1,
         "include_front": True,
-        "context_tokens": 10,
         "tokenizer": "wordpiece",
     }
     assert changed.keys() == ChunkingSettings.model_fields.keys()

@@ -178,8 +178,6 @@ PIPELINE_VERSION = 16
 contexts. Search and answerers have versions of their own."""
 _MOST_SEARCHED_AGAIN = 4
 """Missing parts that are searched by themselves; each costs a search."""
-_RETRY_EXTRA_K = 4
-"""Chunks added for the one retry when too few papers are cited."""
 Retrieve = Callable[[Question, int], Evidence]
 """question, k -> evidence from the k best chunks (of the papers the question names, if it names
 any)."""
@@ -247,7 +245,7 @@ class AnswerPipeline:
             or found
             or (first.verified.objected and isinstance(self.answerer, MendingAnswerer))
         ):
-            retry_k = self.settings.k + _RETRY_EXTRA_K if lacks_papers else None
+            retry_k = self.settings.k + self.settings.retry_extra_k if lacks_papers else None
             second = yield from self._second(question, retry_k, retrieve, first, found)
             if second is not None:
                 attempts.append(second[0])

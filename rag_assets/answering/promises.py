@@ -125,8 +125,6 @@ class AnswersCandidate:
     """Answers that wait for publication; what breaks a promise was left out of them."""
 
     results: Sequence[QAResult]
-    max_withheld_share: float
-    """The setting answering.max_withheld_share."""
 
 
 def _kept(name: str, sentence: str) -> Promise[AnswersCandidate]:
@@ -150,9 +148,9 @@ def _kept(name: str, sentence: str) -> Promise[AnswersCandidate]:
 
 
 def _too_many_withheld(candidate: AnswersCandidate) -> list[dict[str, Any]]:
-    """The answers that were withheld, if they are several and more than the setting allows."""
+    """The answers that were withheld, if they are several and more than half."""
     withheld = [result for result in candidate.results if result.withheld]
-    if len(withheld) < 2 or len(withheld) <= candidate.max_withheld_share * len(candidate.results):
+    if len(withheld) < 2 or 2 * len(withheld) <= len(candidate.results):
         return []
     return [
         {"question_id": one.question_id, "question": one.question, "why": one.left_out[-1].why}
@@ -182,8 +180,8 @@ ANSWER_PROMISES: list[Promise[AnswersCandidate]] = [
     ),
     Promise(
         "few_withheld",
-        "Of several answers, at most the share answering.max_withheld_share is withheld. If more are, the fault is in "
-        "the index or the code, and the earlier answers stay: run again, and report what is listed.",
+        "Of several answers, at most half are withheld. If more are, the fault is in the index or the code, and the "
+        "earlier answers stay: run again, and report what is listed.",
         _too_many_withheld,
     ),
 ]

@@ -95,7 +95,7 @@ def answer_file(
             n_at_once=engine.n_at_once,
             report=report,
         )
-    candidate = AnswersCandidate(update.results, settings.answering.max_withheld_share)
+    candidate = AnswersCandidate(update.results)
     checked = [*check_all(ANSWER_PROMISES, candidate), *check_all(UPDATE_PROMISES, update)]
     run = AuditedRun(now(), run_id, meta["version"], asked.label)
     audit(update, paths, run, is_published=nothing_withholds(checked))

@@ -213,13 +213,11 @@ class ReportsCandidate:
     updates: Sequence[ReportUpdate]
     unusable: Mapping[str, str]
     """Templates that cannot be read: the reason by file name."""
-    max_withheld_share: float
-    """The setting answering.max_withheld_share."""
 
     @property
     def answers(self) -> AnswersCandidate:
         results = tuple(result for update in self.updates for result in update.answers.results)
-        return AnswersCandidate(results, self.max_withheld_share)
+        return AnswersCandidate(results)
 
 
 def uncited_sentences(update: ReportUpdate) -> list[Offender]:

@@ -117,15 +117,18 @@ def test_an_answer_names_its_papers_and_pages(tmp_path: Path) -> None:
     )
 
 
-def test_one_paper_triggers_one_retry_with_more_contexts(tmp_path: Path) -> None:
+@pytest.mark.parametrize("extra_k", [4, 9])
+def test_one_paper_triggers_one_retry_with_more_contexts(extra_k: int, tmp_path: Path) -> None:
     """The second paper is often just below the cut."""
-    answerer = QuotingAnswerer()
+    answerer, wider = QuotingAnswerer(), 6 + extra_k
+    by_k = {6: evidence(SMITH), wider: evidence(SMITH, JONES)}
 
-    attempts = Pipeline(
-        tmp_path, answerer, {6: evidence(SMITH), 10: evidence(SMITH, JONES)}
-    ).answer(Question(id="q1", question="Fall?"))
+    attempts = Pipeline(tmp_path, answerer, by_k, AnsweringSettings(retry_extra_k=extra_k)).answer(
+        Question(id="q1", question="Fall?")
+    )
 
-    assert (attempts.attempts[0].k, attempts.attempts[0].n_sources, attempts.retry_k) == (6, 1, 10)
+    first = attempts.attempts[0]
+    assert (first.k, first.n_sources, attempts.retry_k) == (6, 1, wider)
     assert attempts.result.sources_used == ("smith2020", "jones2021")
     assert answerer.n_calls == 2
 

@@ -207,7 +207,7 @@ def test_only_many_withheld_answers_withhold_the_others(
         for number in range(n)
     ]
 
-    checked = check_all(ANSWER_PROMISES, AnswersCandidate(rows, max_withheld_share=0.5))
+    checked = check_all(ANSWER_PROMISES, AnswersCandidate(rows))
 
     assert nothing_withholds(checked) == is_published
     [pages] = [one for one in checked if one.promise.name == "pages_hold_quotes"]

@@ -50,7 +50,7 @@ def broken(
     update = ReportUpdate(
         ReportFiles(Path("iron.md"), Path("reports")), report, unchanged_answers(answers), ""
     )
-    candidate = ReportsCandidate([update], unusable or {}, max_withheld_share=0.5)
+    candidate = ReportsCandidate([update], unusable or {})
     own = {"sentences_cited", "gaps_named", "no_silent_section", "templates_usable"}
     found = {one.name for one in REPORT_PROMISES if one.name in own and one.offenders(candidate)}
     assert is_sound(update) == (not found - {"templates_usable"}), (

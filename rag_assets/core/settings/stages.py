@@ -14,6 +14,7 @@ from rag_assets.core.domain import SourceFormat
 from rag_assets.core.incremental import fingerprint
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
+RankWeight = Annotated[float, Field(gt=0.0, le=100.0)]
 
 
 class StageSettings(BaseModel):
@@ -40,9 +41,6 @@ class ParseLimits(StageSettings):
         100.0, gt=0, description="Largest file that is opened, in MB (10^6 bytes)."
     )
     max_pages: int = Field(3000, gt=0, description="Most pages of one document.")
-    max_depth: int = Field(
-        200, gt=0, description="Deepest nesting of XML, HTML or JSON that is followed."
-    )
     timeout_s: float = Field(
         120.0,
         gt=0,
@@ -126,11 +124,6 @@ class ChunkingSettings(StageSettings):
     include_front: bool = Field(
         False,
         description="Keep a short abstract a chunk of its own, not merged with other front matter.",
-    )
-    context_tokens: int = Field(
-        60,
-        ge=0,
-        description="Most tokens of context_before and context_after, the words around a chunk in its section.",
     )
     tokenizer: Literal["auto", "cl100k_base", "wordpiece"] = Field(
         "auto",
@@ -257,23 +250,18 @@ class QuerySettings(StageSettings):
         0,
         ge=0,
         le=10,
-        description="Other wordings of each question, written by a model, that are searched too. Off: what they bring "
-        "was not measured, for want of a model.",
+        description="Other wordings of each question, written by answering.model, that are searched too; one request "
+        "per question for them and the passage. Off: what they bring was not measured, for want of a model.",
     )
     hypothetical_passage: bool = Field(
         False,
         description="Search also for the vector of a passage that a model writes as a possible answer (HyDE, Gao et "
         "al. 2022). Off, as variants.",
     )
-    model: str = Field(
-        "answering",
-        description="The model that writes queries, as provider:model; answering: the one of answering.model. One "
-        "request per question for variants and passage together; kept, so that a question is asked once.",
-    )
 
     @property
     def asks_model(self) -> bool:
-        """Whether any query is written by a model."""
+        """Whether any query is written by a model: that of answering.model."""
         return self.decomposition == "model" or self.variants > 0 or self.hypothetical_passage
 
 
@@ -294,6 +282,15 @@ class RetrievalSettings(StageSettings):
         "0.5: answer in five chunks of COVID-QA .894, .899, .896, in 6,000 tokens .951, .949, .943; Cranfield "
         "nDCG@10 .395, .398, .409.",
     )
+    rank_weights: tuple[RankWeight, RankWeight] = Field(
+        (1.0, 0.5),
+        description="rank_blend: weights of a passage's rank among the vectors and of its rank among the words.",
+    )
+    generated_penalty: Share = Field(
+        0.3,
+        description="Share of its score that text written by a model, such as the description of a figure, loses. 0: "
+        "it ranks like the authors' own words; 1: behind all of them.",
+    )
     reranker: str = Field(
         "local:late-interaction",
         description="Who looks at the best candidates once more. local:late-interaction compares the words of question "
@@ -310,6 +307,13 @@ class RetrievalSettings(StageSettings):
         10_000,
         gt=0,
         description="Tokens of context packed for an answerer; the best passage is packed in any case.",
+    )
+    neighbours: int = Field(
+        1,
+        ge=0,
+        le=5,
+        description="Passages of its section packed before and after each of the best hits. 0 loses answers that run "
+        "over the edge of a passage, too many leave no room for other hits.",
     )
 
     @property
@@ -401,11 +405,11 @@ class AnsweringSettings(StageSettings):
         description="Chunks retrieved for a question, or for each of its two parts; of more parts fewer each.",
     )
     min_sources: int = Field(2, ge=1, description="Distinct papers an answer should cite.")
-    max_withheld_share: Share = Field(
-        0.5,
-        description="Largest share of the answers of a question file or a report that may be withheld, because nothing "
-        "of them keeps the promises about answers. With more, several at least, nothing is published: too high lets a "
-        "damaged index replace good answers, too low holds many back for a few.",
+    retry_extra_k: int = Field(
+        4,
+        ge=1,
+        le=50,
+        description="Chunks added to k for the one retry of an answer that cites fewer papers than min_sources.",
     )
     citation_style: Literal["author-year", "numeric"] = Field(
         AUTHOR_YEAR,
@@ -432,8 +436,8 @@ class AnsweringSettings(StageSettings):
 
     def fingerprint(self) -> str:
         """Fingerprint of the settings that change a draft: not the effort, which only decides how
-        many drafts are asked for, nor the style that readers see, nor what may be withheld, nor
-        what is in the identity of the answerer.
+        many drafts are asked for, nor the style that readers see, nor what is in the identity of
+        the answerer.
         """
         others = {
             "thorough",
@@ -442,7 +446,6 @@ class AnsweringSettings(StageSettings):
             "effort",
             "compress_to",
             "citation_style",
-            "max_withheld_share",
         }
         return fingerprint(type(self).__name__, self.model_dump(mode="json", exclude=others))
 

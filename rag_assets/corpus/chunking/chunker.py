@@ -50,7 +50,7 @@ def chunk_paper(
     """
     document = BLOCK_SEPARATOR.join(block.text for block in blocks)
     runs = sized_runs(read_runs(paper_id, blocks), settings, counter)
-    neighbourhood = Neighbourhood(runs, settings.context_tokens)
+    neighbourhood = Neighbourhood(runs)
     chunks: list[Chunk] = []
     repeats: dict[str, int] = {}
     for at, (one, counted) in enumerate(
@@ -143,7 +143,8 @@ def _fitting_chunks(
     return fitting
 
 
-_WORDS_A_TOKEN = 0.75
+_CONTEXT_TOKENS, _CONTEXT_WORDS = 60, 45
+"""Most tokens of the words around a chunk; the words that are taken of a sentence longer than that."""
 
 
 class Neighbourhood:
@@ -153,10 +154,7 @@ class Neighbourhood:
     Headings and text that a model wrote are passed over.
     """
 
-    def __init__(self, runs: Sequence[SizedRun], n_tokens: int) -> None:
-        """n_tokens: the most tokens of a context."""
-        self._n_tokens = n_tokens
-        self._n_words = max(1, int(n_tokens * _WORDS_A_TOKEN))
+    def __init__(self, runs: Sequence[SizedRun]) -> None:
         self._first_units = [0, *accumulate(len(one.units) for one in runs)]
         """Index in `_units` of the first unit of each run."""
         self._units = [
@@ -170,27 +168,27 @@ class Neighbourhood:
         longer one."""
         at = self._first_units[run] + unit
         taken, cut = self._taken(range(at - 1, -1, -1), at)
-        return " ".join(reversed(taken)) or " ".join(cut.split()[-self._n_words :])
+        return " ".join(reversed(taken)) or " ".join(cut.split()[-_CONTEXT_WORDS:])
 
     def after(self, run: int, unit: int) -> str:
         """The first whole sentences from the unit of that index in the run on, or the first words
         of a longer one."""
         at = self._first_units[run] + unit
         taken, cut = self._taken(range(at, len(self._units)), at - 1)
-        return " ".join(taken) or " ".join(cut.split()[: self._n_words])
+        return " ".join(taken) or " ".join(cut.split()[:_CONTEXT_WORDS])
 
     def _taken(self, places: range, beside: int) -> tuple[list[str], str]:
         """Whole units along `places`, in the section of the unit `beside`, as far as they fit, and
         the first text that did not."""
         taken: list[str] = []
         n_tokens = 0
-        for place in places if self._n_tokens else ():
+        for place in places:
             run, unit, size = self._units[place]
             if run.is_generated or unit.kind is BlockKind.HEADING:
                 continue
             if self._outermost(place) != self._outermost(beside):
                 break
-            if n_tokens + size > self._n_tokens:
+            if n_tokens + size > _CONTEXT_TOKENS:
                 return taken, unit.text
             taken.append(unit.text)
             n_tokens += size

@@ -73,9 +73,7 @@ def _made(
     spent: dict[str, int],
 ) -> Made:
     paths = settings.paths
-    checked = check_all(
-        REPORT_PROMISES, ReportsCandidate(updates, unusable, settings.answering.max_withheld_share)
-    )
+    checked = check_all(REPORT_PROMISES, ReportsCandidate(updates, unusable))
     unchanged = {
         *unusable,
         *(update.files.template.name for update in updates if not is_sound(update)),

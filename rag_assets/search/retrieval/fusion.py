@@ -14,7 +14,6 @@ from rag_assets.search.indexing.protocols import RRF_K
 
 Scores = npt.NDArray[np.float64]
 _OF_OTHER_WORDINGS = 0.5
-_DENSE_RANK_WEIGHT, _LEXICAL_RANK_WEIGHT = 1.0, 0.5
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ def fused(candidates: CandidateScores, settings: RetrievalSettings) -> Scores:
     if settings.fusion == "rrf":
         return reciprocal_rank(dense_rank, lexical_rank)
     if settings.fusion == "rank_blend":
-        return rank_blend(dense_rank, lexical_rank)
+        return rank_blend(dense_rank, lexical_rank, settings.rank_weights)
     return min_max_blend(candidates.dense, candidates.lexical, dense_weight=settings.dense_weight)
 
 
@@ -52,7 +51,7 @@ def index_weights(settings: RetrievalSettings) -> tuple[float, float]:
     if settings.fusion == "rrf":
         return 1.0, 1.0
     if settings.fusion == "rank_blend":
-        return _DENSE_RANK_WEIGHT, _LEXICAL_RANK_WEIGHT
+        return settings.rank_weights
     return settings.dense_weight, 1.0 - settings.dense_weight
 
 
@@ -106,16 +105,16 @@ def with_other_wordings(found: Sequence[Mapping[str, float]]) -> dict[str, float
     return best
 
 
-def rank_blend(dense_rank: Scores, lexical_rank: Scores) -> Scores:
-    """`-dense_rank - lexical_rank / 2` with 0-based ranks (ADR 0004).
+def rank_blend(dense_rank: Scores, lexical_rank: Scores, weights: tuple[float, float]) -> Scores:
+    """Minus the weighted sum of the 0-based ranks (ADR 0004); weights: of `dense_rank`, of
+    `lexical_rank`.
 
     A passage that a list does not have is ranked just behind the last one it has. Returns shape
     (n,), 0 or less. Raises ValueError when the shapes differ.
     """
     _demand_same_shape(dense_rank, lexical_rank)
-    return -_DENSE_RANK_WEIGHT * _behind_last(dense_rank) - _LEXICAL_RANK_WEIGHT * _behind_last(
-        lexical_rank
-    )
+    of_dense, of_lexical = weights
+    return -of_dense * _behind_last(dense_rank) - of_lexical * _behind_last(lexical_rank)
 
 
 def raised(scores: Scores, shares: Scores) -> Scores:

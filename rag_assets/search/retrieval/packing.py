@@ -16,8 +16,6 @@ from rag_assets.search.retrieval.filtering import Mask
 from rag_assets.search.retrieval.library import Library
 
 _MOST_REPEATED_SHARE = 0.5
-_REACH = 1
-"""Passages of the same section added before and after a top hit."""
 
 
 class PassageSizes:
@@ -41,6 +39,7 @@ def pack_contexts(
     *,
     budget_tokens: int,
     expanded_hits: int,
+    n_neighbours: int,
     passing: Mask | None = None,
 ) -> tuple[list[Context], dict[str, Chunk]]:
     """Contexts of at most `budget_tokens` tokens in all, by the counter of `sizes`, best first; and
@@ -51,11 +50,11 @@ def pack_contexts(
     Another that does not fit is passed over, so that a shorter one may; one of which more than half
     is packed already is left out. Passages that follow each other in a chunk become one context,
     scored as its best passage; a neighbour has the score of the hit that brought it. expanded_hits:
-    top hits that bring their neighbours along. passing: places that a filter lets through, None for
-    all; no other neighbour is added.
+    top hits that bring along `n_neighbours` passages of their section before and after. passing:
+    places that a filter lets through, None for all; no other neighbour is added.
     """
     scores: dict[int, float] = {}
-    for place, score in _with_neighbours(ranking, library, expanded_hits, passing):
+    for place, score in _with_neighbours(ranking, library, expanded_hits, n_neighbours, passing):
         scores.setdefault(place, score)
     passages = dict(zip(scores, library.passages(list(scores)), strict=True))
     chosen: dict[int, Passage] = {}
@@ -76,12 +75,16 @@ def pack_contexts(
 
 
 def _with_neighbours(
-    ranking: Sequence[tuple[int, float]], library: Library, expanded_hits: int, passing: Mask | None
+    ranking: Sequence[tuple[int, float]],
+    library: Library,
+    expanded_hits: int,
+    n_neighbours: int,
+    passing: Mask | None,
 ) -> Iterator[tuple[int, float]]:
     for rank, (place, score) in enumerate(ranking):
         yield place, score
         if rank < expanded_hits:
-            for neighbour in library.neighbours(place, _REACH):
+            for neighbour in library.neighbours(place, n_neighbours):
                 if passing is None or passing[neighbour]:
                     yield neighbour, score
 

@@ -150,7 +150,6 @@ def _cleaned(text: str, max_chars: int) -> str:
 
 
 logger = logging.getLogger(__name__)
-_OF_ANSWERS = "answering"
 """In place of a model: the one that writes answers."""
 
 
@@ -265,13 +264,11 @@ def require_query_model(settings: Settings) -> None:
 
 
 def _model(settings: Settings) -> ModelName:
-    named, writes_answers = settings.retrieval.queries.model, settings.answering.model
-    if named != _OF_ANSWERS:
-        return ModelName.parse(named, setting="retrieval.queries.model", instead=_OF_ANSWERS)
+    writes_answers = settings.answering.model
     if writes_answers.partition(":")[0] not in PROVIDERS:
         raise InvalidSettings(
             f"retrieval.queries asks for queries by a model, and answering.model = {writes_answers!r} is no model. Set "
-            "retrieval.queries.model to one behind an API, for example google:gemini-2.5-flash."
+            "answering.model to one behind an API, for example google:gemini-2.5-flash."
         )
     return ModelName.parse(writes_answers, setting="answering.model", instead="extractive")
 

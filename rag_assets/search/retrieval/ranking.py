@@ -26,8 +26,6 @@ RERANKED = 20
 Cranfield; each costs about 10 ms with the packaged model."""
 _LEAST_OF_SEEN, _MOST_OF_UNSEEN = 0.1, 0.099
 """Bounds of the scores that keep whatever the reranker looked at before what it did not."""
-GENERATED_WEIGHT = 0.7
-"""Factor on the score of text that a model wrote (figure descriptions)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +91,8 @@ class Ranker:
         candidates = self.candidates.found(queries, within)
         raised = self.names.raise_named(candidates.scores, candidates.places, within.named)
         scores, relevance, are_kept = self._reranked(queries[0].text, candidates.places, raised)
-        trust = np.where(self.library.are_generated(candidates.places), GENERATED_WEIGHT, 1.0)
-        scores = weighted_down(scores, trust)
+        penalties = self.settings.generated_penalty * self.library.are_generated(candidates.places)
+        scores = weighted_down(scores, 1.0 - penalties)
         return [
             RankedPassage(
                 passage_id=candidates.passage_ids[at],

@@ -184,6 +184,7 @@ class Searcher:
             self._sizes,
             budget_tokens=budget_tokens,
             expanded_hits=EXPANDED_HITS,
+            n_neighbours=self._settings.neighbours,
             passing=self._filters.passing(question.filter),
         )
         known = tuple(

@@ -11,7 +11,7 @@ from rag_assets.core.tables import BLOCKS, block_rows, to_table
 from rag_assets.corpus.chunking.chunker import chunk_paper
 
 SMALL = ChunkingSettings(
-    target_tokens=40, max_tokens=50, overlap_tokens=8, min_tokens=3, min_chars=10, context_tokens=8
+    target_tokens=40, max_tokens=50, overlap_tokens=8, min_tokens=3, min_chars=10
 )
 _WORDS = "ferritin iron storage protein marker cohort trial dose group patients serum level rose fell after week".split()
 

@@ -42,16 +42,16 @@ def test_the_launchpad_wins_field_by_field(tmp_path: Path, monkeypatch: pytest.M
     questions.write_text('{"id": "q", "question": "Why?"}')
     overrides = {
         "data_dir": str(tmp_path),
-        "chunking": {"overlap_tokens": 103, "context_tokens": 3},
+        "chunking": {"overlap_tokens": 103, "max_tokens": 1103},
     }
 
     settings = settings_of_a_run(
         overrides=overrides,
-        launchpad={"chunking": {"context_tokens": 4}, "questions": str(questions)},
+        launchpad={"chunking": {"max_tokens": 1104}, "questions": str(questions)},
     )
 
     chunking = settings.chunking
-    assert (chunking.context_tokens, chunking.overlap_tokens) == (4, 103), "launchpad, overrides"
+    assert (chunking.max_tokens, chunking.overlap_tokens) == (1104, 103), "launchpad, overrides"
     assert (chunking.target_tokens, chunking.min_chars) == (902, 2), "environment"
     assert (chunking.min_tokens, settings.answering.k) == (1, 5), "file"
     assert settings.data_dir == tmp_path

@@ -52,7 +52,7 @@ def test_the_convex_blend_survives_scores_that_tell_nothing_apart(
 def test_the_rank_blend_is_that_of_the_decision_record() -> None:
     """`score = w_vec*(-rank_vec) + w_bm25*(-rank_bm25)`, 0-based; behind the last where a list
     lacks the passage."""
-    scores = rank_blend(np.array([0.0, 1.0, NAN]), np.array([1.0, NAN, 0.0]))
+    scores = rank_blend(np.array([0.0, 1.0, NAN]), np.array([1.0, NAN, 0.0]), (1.0, 0.5))
 
     assert scores == pytest.approx([-0.5, -1.0 - 0.5 * 2, -2.0])
 
@@ -64,6 +64,7 @@ def test_the_rank_blend_is_that_of_the_decision_record() -> None:
         (RetrievalSettings(fusion="convex", dense_weight=0.0), [0.0, 1.0]),
         (RetrievalSettings(fusion="rrf"), [1 / 61 + 1 / 62, 1 / 61 + 1 / 62]),
         (RetrievalSettings(fusion="rank_blend"), [-0.5, -1.0]),
+        (RetrievalSettings(fusion="rank_blend", rank_weights=(2.0, 3.0)), [-3.0, -2.0]),
     ],
 )
 def test_each_setting_chooses_its_fusion(settings: RetrievalSettings, wanted: list[float]) -> None:

@@ -41,7 +41,7 @@ def pack(
     ranking = [(int(place), 1.0 - at / 100) for at, place in enumerate(library.places(ids))]
     sizes = PassageSizes(counter, library.n_passages)
     contexts, _ = pack_contexts(
-        ranking, library, sizes, budget_tokens=budget, expanded_hits=expanded
+        ranking, library, sizes, budget_tokens=budget, expanded_hits=expanded, n_neighbours=1
     )
     return contexts
 

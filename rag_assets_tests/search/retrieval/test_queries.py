@@ -56,7 +56,7 @@ def planning(
 ) -> Iterator[QueryPlanner]:
     use_wire_environment(monkeypatch, server)
     model = f"{server.protocol_name}:{MODELS[server.protocol_name]}"
-    settings = settings_of(data, {"model": model, **queries}, **others)
+    settings = settings_of(data, queries, answering={"model": model}, **others)
     with Connections(settings.model_access) as connections:
         yield open_query_planner(settings, connections)
 

@@ -80,8 +80,9 @@ def test_a_floor_leaves_out_what_is_below_and_what_was_not_looked_at(
     assert kept == [("Welded joints of steel tire.", 0.9)]
 
 
+@pytest.mark.parametrize("penalty", [0.3, 0.8])
 def test_text_that_a_model_wrote_is_weighted_after_the_reranker(
-    folder: Path, tmp_path: Path
+    penalty: float, tmp_path: Path
 ) -> None:
     """A reranker does not know whose words it reads; a figure's description must not pass for a
     finding."""
@@ -92,11 +93,13 @@ def test_text_that_a_model_wrote_is_weighted_after_the_reranker(
     corpus.index(tmp_path)
     reranker = SkippingReranker(ScriptedReranker(dict.fromkeys(texts, 0.9)))
 
-    with corpus.searcher(tmp_path, RetrievalSettings(), reranker=reranker) as one:
+    settings = RetrievalSettings(generated_penalty=penalty)
+
+    with corpus.searcher(tmp_path, settings, reranker=reranker) as one:
         hits = one.hits(one.rank(QUESTION), 2)
 
     assert [hit.chunk.chunk_id for hit in hits] == ["steel", "figure"]
-    assert hits[0].score > hits[1].score
+    assert hits[1].score == pytest.approx((1 - penalty) * hits[0].score)
 
 
 @pytest.mark.parametrize(

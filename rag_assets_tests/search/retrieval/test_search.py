@@ -108,6 +108,22 @@ def test_a_chunk_is_scored_by_its_best_passage(folder: Path) -> None:
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
 
+@pytest.mark.parametrize("neighbours", [0, 1, 2])
+def test_a_hit_brings_as_many_neighbours_as_the_setting_says(
+    neighbours: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An answer that runs over more than one passage is read in half, or crowds out others."""
+    sentences = ["Rain fell.", "Wind rose.", "Silt settles.", "Ice came.", "Birds left."]
+    corpus = Corpus([chunk_of("river", " ".join(sentences))])
+    corpus.index(tmp_path)
+    monkeypatch.setattr(N_CANDIDATES, 1)
+
+    with corpus.searcher(tmp_path, RetrievalSettings(neighbours=neighbours)) as searcher:
+        contexts = searcher.evidence(asked("What does silt do when it settles?"), 1).contexts
+
+    assert [one.text for one in contexts] == [" ".join(sentences[2 - neighbours : 3 + neighbours])]
+
+
 def test_a_passage_found_by_words_gets_its_true_cosine(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

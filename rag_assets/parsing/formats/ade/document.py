@@ -211,7 +211,7 @@ def looks_like_ade(head: bytes) -> bool:
 def parse_ade(file: RawFile, settings: ParsingSettings) -> Document:
     """Read an ADE export. Raises UnreadableDocument when it is not one or holds no text,
     DocumentLimit when too big."""
-    ade = read_ade(load_json_object(file.content, settings.limits), settings.limits.max_pages)
+    ade = read_ade(load_json_object(file.content), settings.limits.max_pages)
     title = _title_region(ade)
     sift = sifted(ade.regions, title, settings.running_header_share, ade.n_pages)
     try:

@@ -68,7 +68,7 @@ def looks_like_docx(head: bytes) -> bool:
 def parse_docling(file: RawFile, settings: ParsingSettings) -> Document:
     """Read a DoclingDocument. Raises UnreadableDocument when it is not one or empty, DocumentLimit
     when too big."""
-    parsed = load_json_object(file.content, settings.limits)
+    parsed = load_json_object(file.content)
     if parsed.get("schema_name") != "DoclingDocument":
         raise UnreadableDocument(
             "holds JSON that is no DoclingDocument. Export the paper with docling again."
@@ -99,7 +99,7 @@ def _document_of(parsed: Mapping[str, Any], file: RawFile, settings: ParsingSett
             f"has {pages.count} pages, but parsing.limits.max_pages is {limits.max_pages}. Raise the limit or split it."
         )
     running = running_items(parsed, pages, settings.running_header_share)
-    walk = BodyWalk(Items(parsed, pages), limits.max_depth, running)
+    walk = BodyWalk(Items(parsed, pages), running)
     found = walk.blocks()
     if not found:
         raise UnreadableDocument(

@@ -16,6 +16,7 @@ from rag_assets.core.domain import Block, BlockKind, Box, Cell, Zone
 from rag_assets.core.errors import DocumentLimit
 from rag_assets.parsing.formats.docling.pages import FURNITURE, Item, PageSizes
 from rag_assets.parsing.shared.files.json_objects import mapping, sequence, text_field, whole_number
+from rag_assets.parsing.shared.files.raw import MAX_DEPTH
 from rag_assets.parsing.shared.sections import LevelledBlock
 from rag_assets.parsing.shared.superscripts import lowered, raised_after
 from rag_assets.parsing.shared.table_rows import span_over, table_block
@@ -192,7 +193,6 @@ class BodyWalk:
     """One walk through the body of a parsed DoclingDocument."""
 
     items: Items
-    max_depth: int
     running: frozenset[str] = frozenset()
     """References of running headers and footers that are labelled otherwise."""
     n_furniture: int = 0
@@ -289,7 +289,7 @@ class BodyWalk:
     def _inline_text(self, group: Item, depth: int) -> tuple[str, tuple[Box, ...]]:
         """The text of a group of formatted runs, and its boxes."""
         texts, boxes = [self.items.text_of(group)], list(self.items.pages.boxes(group))
-        for reference in sequence(group.get("children")) if depth <= self.max_depth else []:
+        for reference in sequence(group.get("children")) if depth <= MAX_DEPTH else []:
             name, piece = self.items.item(reference)
             if name not in self._seen:
                 self._seen.add(name)
@@ -367,11 +367,8 @@ class BodyWalk:
                 self._pass_over(child, depth + 1)
 
     def _demand_depth(self, depth: int) -> None:
-        if depth > self.max_depth:
-            raise DocumentLimit(
-                f"has items nested deeper than parsing.limits.max_depth ({self.max_depth}). "
-                "Raise the limit if the file is genuine."
-            )
+        if depth > MAX_DEPTH:
+            raise DocumentLimit(f"has items nested more than {MAX_DEPTH} deep.")
 
 
 def _marker(item: Item, number: int) -> str:

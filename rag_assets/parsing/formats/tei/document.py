@@ -27,7 +27,7 @@ from rag_assets.core.domain import (
     n_text_chars,
 )
 from rag_assets.core.errors import DocumentLimit, UnreadableDocument
-from rag_assets.core.settings import ParseLimits, ParsingSettings
+from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.formats.tei.coords import areas_of
 from rag_assets.parsing.formats.tei.elements import (
     CHOICES,
@@ -275,8 +275,8 @@ def parse_tei(file: RawFile, settings: ParsingSettings) -> Document:
     it passes a limit.
     """
     limits = settings.limits
-    tree = read_xml(file.content, limits)
-    collected = _collected(tree, limits)
+    tree = read_xml(file.content)
+    collected = _collected(tree)
     paging = with_pages(tree.root, collected)
     if not paging.blocks:
         raise UnreadableDocument(
@@ -305,18 +305,13 @@ def parse_tei(file: RawFile, settings: ParsingSettings) -> Document:
     )
 
 
-def _collected(tree: XmlTree, limits: ParseLimits) -> Collected:
+def _collected(tree: XmlTree) -> Collected:
     name = name_of(tree.root)
     if name not in TEI_ROOTS:
         raise UnreadableDocument(
             f"is XML with the root element <{name}>, not TEI. Convert it to TEI, or remove it."
         )
-    try:
-        return collect(tree.root)
-    except RecursionError as error:
-        raise DocumentLimit(
-            f"nests elements too deep to be read. Set parsing.limits.max_depth = {limits.max_depth} lower to see where."
-        ) from error
+    return collect(tree.root)
 
 
 def _n_text_chars(root: etree._Element) -> int:

@@ -5,30 +5,30 @@ import re
 from typing import Any
 
 from rag_assets.core.errors import DocumentLimit, UnreadableDocument
-from rag_assets.core.settings import ParseLimits
+from rag_assets.parsing.shared.files.raw import MAX_DEPTH
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]+")
 
 
-def load_json_object(content: bytes, limits: ParseLimits) -> dict[str, Any]:
+def load_json_object(content: bytes) -> dict[str, Any]:
     """The JSON object in `content`; UTF-8, UTF-16 and UTF-32 with or without a byte order mark.
 
-    Raises DocumentLimit when it is nested deeper than `limits.max_depth`, and UnreadableDocument
+    Raises DocumentLimit when it is nested deeper than `MAX_DEPTH`, and UnreadableDocument
     for anything that is not one JSON object; the message is a phrase that can follow the name of
     the file.
     """
     try:
         parsed = json.loads(content)
     except RecursionError as error:
-        raise _too_deep(limits) from error
+        raise _too_deep() from error
     except ValueError as error:
         raise UnreadableDocument(f"is not valid JSON ({error}). Export the paper again.") from error
     if not isinstance(parsed, dict):
         raise UnreadableDocument(
             f"holds a JSON {type(parsed).__name__}, not an object. Export it again."
         )
-    if _is_deeper_than(parsed, limits.max_depth):
-        raise _too_deep(limits)
+    if _is_too_deep(parsed):
+        raise _too_deep()
     return parsed
 
 
@@ -68,9 +68,9 @@ def whole_number(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _is_deeper_than(parsed: Any, max_depth: int) -> bool:
+def _is_too_deep(parsed: Any) -> bool:
     level = [parsed]
-    for _ in range(max_depth):
+    for _ in range(MAX_DEPTH):
         level = [
             child
             for node in level
@@ -82,8 +82,5 @@ def _is_deeper_than(parsed: Any, max_depth: int) -> bool:
     return True
 
 
-def _too_deep(limits: ParseLimits) -> DocumentLimit:
-    return DocumentLimit(
-        f"has JSON nested deeper than parsing.limits.max_depth ({limits.max_depth}). No known export does that; "
-        "raise the limit if the file is genuine."
-    )
+def _too_deep() -> DocumentLimit:
+    return DocumentLimit(f"has JSON nested more than {MAX_DEPTH} deep. No known export does that.")

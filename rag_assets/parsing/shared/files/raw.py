@@ -9,6 +9,8 @@ from pathlib import Path
 
 from rag_assets.core.errors import UnreadableDocument
 
+MAX_DEPTH = 200
+"""Deepest nesting of XML, of JSON, or of the items of a document that is followed."""
 _HEAD_BYTES = 65_536
 _BLOCK_BYTES = 1_048_576
 

@@ -13,7 +13,7 @@ from functools import partial
 from lxml import etree
 
 from rag_assets.core.errors import DocumentLimit, UnreadableDocument
-from rag_assets.core.settings import ParseLimits
+from rag_assets.parsing.shared.files.raw import MAX_DEPTH
 
 _SAFE_PARSER = partial(
     etree.XMLParser, resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
@@ -31,7 +31,7 @@ class XmlTree:
     """What had to be repaired to read it; empty for a well-formed file."""
 
 
-def read_xml(content: bytes, limits: ParseLimits) -> XmlTree:
+def read_xml(content: bytes) -> XmlTree:
     """Parse the bytes of a file, in recovery mode if it is not well-formed.
 
     Raises DocumentLimit when it passes a limit of depth or expansion, UnreadableDocument when it
@@ -43,7 +43,7 @@ def read_xml(content: bytes, limits: ParseLimits) -> XmlTree:
         tree = XmlTree(etree.fromstring(content, _SAFE_PARSER()))
     except etree.XMLSyntaxError as error:
         tree = _recovered(content, error)
-    _check_depth(tree.root, limits.max_depth)
+    _check_depth(tree.root)
     return tree
 
 
@@ -74,12 +74,10 @@ def _recovered(content: bytes, error: etree.XMLSyntaxError) -> XmlTree:
     )
 
 
-def _check_depth(root: etree._Element, max_depth: int) -> None:
+def _check_depth(root: etree._Element) -> None:
     """Walk the tree level by level, so that a deep one costs no stack."""
     depth, level = 1, [root]
     while level := [child for element in level for child in element]:
         depth += 1
-        if depth > max_depth:
-            raise DocumentLimit(
-                f"nests elements deeper than parsing.limits.max_depth = {max_depth}. Flatten it or raise the limit."
-            )
+        if depth > MAX_DEPTH:
+            raise DocumentLimit(f"nests elements more than {MAX_DEPTH} deep. Flatten it.")

@@ -368,7 +368,7 @@ def test_json_nested_beyond_the_limit_is_refused(tmp_path: Path) -> None:
         path = tmp_path / "deep.json"
         path.write_text('{"chunks": ' + "[" * depth + "]" * depth + "}", "utf-8")
 
-        with pytest.raises(DocumentLimit, match="max_depth"):
+        with pytest.raises(DocumentLimit, match="more than 200 deep"):
             parse_ade(RawFile("deep", "deep.json", path.read_bytes()), ParsingSettings())
 
 
