@@ -91,8 +91,9 @@ class Ranker:
         candidates = self.candidates.found(queries, within)
         raised = self.names.raise_named(candidates.scores, candidates.places, within.named)
         scores, relevance, are_kept = self._reranked(queries[0].text, candidates.places, raised)
-        penalties = self.settings.generated_penalty * self.library.are_generated(candidates.places)
-        scores = weighted_down(scores, 1.0 - penalties)
+        are_generated = self.library.are_generated(candidates.places)
+        trust = np.where(are_generated, 1.0 - self.settings.generated_penalty, 1.0)
+        scores = weighted_down(scores, trust)
         return [
             RankedPassage(
                 passage_id=candidates.passage_ids[at],
