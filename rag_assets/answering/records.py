@@ -4,35 +4,31 @@ their results.
 What the published answers were made from is kept beside them (`qa_meta.json`): the index, the
 questions, the settings and the answerer. While it is the same and the file is as it was written, no
 index or model is opened. The first eight columns of the audit are those of ADR 0004, in its order;
-the rest follow. Each line of the audit has a checksum: a damaged line is kept aside, and costs none
-of the others.
+the rest follow.
 """
 
-import csv
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
 from rag_assets.answering.trace import AnswerTrace
+from rag_assets.core.audit_log import AuditLog
 from rag_assets.core.domain import QAResult
 from rag_assets.core.incremental import (
     UpdatePlan,
     file_sha256,
     fingerprint,
-    keep_aside,
-    log_lines,
     plan_update,
     read_sealed,
     sealed_json,
     write_atomically,
 )
 from rag_assets.core.promises import Promise
-from rag_assets.core.text.display import csv_bytes, no_formula
 from rag_assets.hosted.connections import ask_each
 from rag_assets.questions import Question
 
@@ -223,41 +219,43 @@ UPDATE_PROMISES: list[Promise[AnswerUpdate]] = [
 ]
 
 
-CHECKSUM_COLUMN = "row_checksum"
-"""The last column of the audit: of the values before it."""
-AUDIT_COLUMNS = (
-    "timestamp",
-    "question",
-    "initial_k",
-    "sources_used_initial",
-    "guardrail_triggered",
-    "retry_k",
-    "final_sources_used",
-    "final_answer_len",
-    "run_id",
-    "index_version",
-    "model",
-    "n_input_tokens",
-    "n_output_tokens",
-    "cost_usd",
-    "n_dropped_citations",
-    "question_id",
-    "outcome",
-    "n_unanswered",
-    "fingerprint",
-    "verdict",
-    "n_requests",
-    "n_cached_drafts",
-    "model_seconds",
-    "reading",
-    "n_hallucinated_citations",
-    "n_left_out_claims",
-    "n_mended_claims",
-    "question_file",
-    "steps",
-    "left_out",
-    CHECKSUM_COLUMN,
+QA_AUDIT = AuditLog(
+    (
+        "timestamp",
+        "question",
+        "initial_k",
+        "sources_used_initial",
+        "guardrail_triggered",
+        "retry_k",
+        "final_sources_used",
+        "final_answer_len",
+        "run_id",
+        "index_version",
+        "model",
+        "n_input_tokens",
+        "n_output_tokens",
+        "cost_usd",
+        "n_dropped_citations",
+        "question_id",
+        "outcome",
+        "n_unanswered",
+        "fingerprint",
+        "verdict",
+        "n_requests",
+        "n_cached_drafts",
+        "model_seconds",
+        "reading",
+        "n_hallucinated_citations",
+        "n_left_out_claims",
+        "n_mended_claims",
+        "question_file",
+        "steps",
+        "left_out",
+    ),
+    subject=("question_file", "question_id"),
+    statement=("fingerprint", "verdict"),
 )
+"""data/logs/qa_audit.csv."""
 _RESULT = TypeAdapter(QAResult)
 
 
@@ -357,85 +355,3 @@ def keep_raw_replies(folder: Path, update: AnswerUpdate) -> None:
         if attempt.draft.raw_reply:
             path = folder / f"{attempt.fingerprint}.txt"
             write_atomically(path, attempt.draft.raw_reply.encode("utf-8", "replace"))
-
-
-def append_audit(path: Path, rows: Sequence[dict[str, object]]) -> None:
-    """Add rows to the audit; a reader, or a kill, sees all of them or none.
-
-    A row that says what the last row on its question says is left out: a run that was killed
-    between the audit and the publication says it again.
-    """
-    _set_damaged_aside(path)
-    earlier: list[Mapping[str, object]] = [*_earlier_rows(path)]
-    last = {_asked(row): (row["fingerprint"], row["verdict"]) for row in earlier}
-    rows = [row for row in rows if last.get(_asked(row)) != (row["fingerprint"], row["verdict"])]
-    if rows:
-        values = [
-            _with_checksum([row.get(name) for name in AUDIT_COLUMNS[:-1]])
-            for row in [*earlier, *rows]
-        ]
-        write_atomically(path, csv_bytes([AUDIT_COLUMNS, *values]))
-
-
-def _asked(row: Mapping[str, object]) -> tuple[str, str]:
-    return _cell(row["question_file"]), _cell(row["question_id"])
-
-
-def _earlier_rows(path: Path) -> list[dict[str, str]]:
-    if not path.exists():
-        return []
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        rows = list(csv.DictReader(file))
-    if not rows or not all(row.get("question_id") for row in rows):
-        aside = path.with_name(f"{path.stem}.{file_sha256(path)[:8]}{path.suffix}")
-        path.replace(aside)
-        logger.warning(
-            "%s has rows that are not of this audit; it is kept as %s and a new one begun.",
-            path,
-            aside,
-        )
-        return []
-    return [{name: row.get(name) or "" for name in AUDIT_COLUMNS} for row in rows]
-
-
-def _with_checksum(values: Sequence[object]) -> list[str]:
-    texts = [_cell(value) for value in values]
-    return [*texts, fingerprint(texts)]
-
-
-def _cell(value: object) -> str:
-    """One line that a spreadsheet takes for text."""
-    return no_formula("" if value is None else " ".join(str(value).splitlines()))
-
-
-def damaged_rows(path: Path) -> list[bytes]:
-    """The lines of an audit that do not fit their checksums; empty for a file that is no audit."""
-    lines = log_lines(path)
-    damaged = [line for line in lines if not _is_whole(line)]
-    return damaged if len(damaged) < len(lines) else []
-
-
-def _set_damaged_aside(path: Path) -> None:
-    if damaged := damaged_rows(path):
-        rows = [
-            line
-            for line in log_lines(path)
-            if _is_whole(line) and _values(line) != [*AUDIT_COLUMNS]
-        ]
-        keep_aside(path, damaged, kept=[csv_bytes([AUDIT_COLUMNS]).rstrip(b"\n"), *rows])
-
-
-def _values(line: bytes) -> list[str]:
-    (values,) = csv.reader([line.decode("utf-8-sig")])
-    return values
-
-
-def _is_whole(line: bytes) -> bool:
-    """Whether it is the header, or a row as it was written."""
-    try:
-        values = _values(line)
-    except (ValueError, csv.Error):
-        return False
-    return values == [*AUDIT_COLUMNS] or (
-        len(values) > 1 and fingerprint(values[:-1]) == values[-1]
-    )

@@ -35,7 +35,7 @@ from rag_assets.core.incremental import (
     sealed,
     unsealed,
 )
-from rag_assets.core.promises import Promise
+from rag_assets.core.promises import NONE_QUARANTINED, Promise
 from rag_assets.core.table_files import read_files, shard_file, shard_key, whole_file, write_table
 from rag_assets.core.tables import by_paper, fingerprints_by, merged, rows_of
 from rag_assets.core.workforce.worker_process import Failure
@@ -73,7 +73,7 @@ class WithQuarantine(Protocol):
 def none_quarantined(sentence: str) -> Promise[WithQuarantine]:
     """The promise that warns of papers that could not be used. sentence: see `Promise`."""
     return Promise(
-        "none_quarantined",
+        NONE_QUARANTINED,
         sentence,
         lambda candidate: [paper.as_row() for paper in candidate.quarantined],
         "warning",

@@ -12,6 +12,9 @@ Subject = TypeVar("Subject")
 Offenders = Sequence[Mapping[str, Any]]
 """The rows that break a promise, with the columns that help to find them."""
 
+NONE_QUARANTINED = "none_quarantined"
+"""Name of the promises whose offenders are papers that a step cannot use."""
+
 
 @dataclass(frozen=True)
 class Promise(Generic[Subject]):

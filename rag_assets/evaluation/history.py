@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from rag_assets.core.audit_log import AuditLog
 from rag_assets.core.incremental import (
     damaged_lines,
     keep_aside,
@@ -61,6 +62,14 @@ def is_recorded(entry: Mapping[str, Any], history: Sequence[Mapping[str, Any]]) 
     )
 
 
+EVALUATION_AUDIT = AuditLog(
+    ("timestamp", "metric", "floor", "value", "verdict", "question_file", "run_id", "inputs"),
+    subject=("question_file", "metric"),
+    statement=("floor", "verdict", "inputs"),
+)
+"""data/logs/eval_audit.csv."""
+
+
 @dataclass(frozen=True)
 class EvaluatedRun:
     """An evaluation, and what it is compared with."""
@@ -100,6 +109,30 @@ class EvaluatedRun:
                     {"metric": name, "value": value, "median_of_last_runs": median(recent)}
                 )
         return offenders
+
+    def audit_rows(self, timestamp: str, run_id: str) -> list[dict[str, Any]]:
+        """A row of the audit for each metric that was measured."""
+        too_low = {row["metric"] for row in self.too_low}
+        fallen = {row["metric"] for row in self.fallen}
+        wanted, values = floors(self.settings.floors), self.latest["metrics"]
+        return [
+            {
+                "timestamp": timestamp,
+                "metric": name,
+                "floor": wanted[name],
+                "value": value,
+                "verdict": "below its floor"
+                if name in too_low
+                else "fallen"
+                if name in fallen
+                else "accepted",
+                "question_file": self.latest["question_file"],
+                "run_id": run_id,
+                "inputs": self.latest["inputs"],
+            }
+            for name, value in values.items()
+            if value is not None
+        ]
 
 
 def _below_floors(run: EvaluatedRun, offenders: Offenders) -> str:

@@ -24,6 +24,7 @@ from rag_assets.core.table_files import read_columns
 from rag_assets.engine import Engine, open_engine
 from rag_assets.evaluation.cases import Case, Judge, K, SourceFiles, case_of, hits_of
 from rag_assets.evaluation.history import (
+    EVALUATION_AUDIT,
     EvaluatedRun,
     append_history,
     before,
@@ -189,6 +190,7 @@ def recorded(
     set_damaged_aside(paths.evaluation_history)
     history = read_history(paths.evaluation_history)
     run = EvaluatedRun(latest, before(history, latest["inputs"]), settings.evaluation)
+    EVALUATION_AUDIT.append(paths.evaluation_audit, run.audit_rows(timestamp, run_id))
     verdict = {"accepted": not run.too_low and not run.fallen}
     entry = {**verdict, **{key: latest[key] for key in _KEPT_IN_HISTORY}}
     is_new = not is_recorded(entry, history)

@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
 
-from rag_assets.answering.records import damaged_rows
+from rag_assets.core.audit_log import damaged_rows
 from rag_assets.core.errors import BusyDataFolder, data_option
 from rag_assets.core.incremental import damaged_lines, file_sha256, is_being_written, read_sealed
 from rag_assets.core.kept import drop_damaged
@@ -69,7 +69,7 @@ def _seeming_damages(settings: Settings) -> Iterator[Damage]:
         ((file, _MISSING) for file in _missing(paths, indexes)),
         _damaged_answers(paths.qa, paths.qa_meta),
         _damaged_reports(paths),
-        _damaged_lines(paths.qa_audit, damaged_rows),
+        *(_damaged_lines(audit, damaged_rows) for audit in paths.audits),
         _damaged_lines(paths.evaluation_history, damaged_lines),
     ):
         yield Damage(file, problem, run)

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rag_assets.core.promises import Promise
+from rag_assets.core.promises import NONE_QUARANTINED, Promise
 
 PARSED = "parsed"
 QUARANTINED = "quarantined"
@@ -24,8 +24,9 @@ def repeated_paper_ids(index: pa.Table) -> pa.Table:
 
 
 def quarantined(index: pa.Table) -> pa.Table:
-    """(paper_id, error) of each paper that could not be used."""
-    return index.filter(pc.equal(index["status"], QUARANTINED)).select(["paper_id", "error"])
+    """(paper_id, file_path, error) of each paper that could not be used."""
+    rows = index.filter(pc.equal(index["status"], QUARANTINED))
+    return rows.select(["paper_id", "file_path", "error"])
 
 
 def pages_outside(blocks: pa.Table, index: pa.Table) -> pa.Table:
@@ -78,7 +79,7 @@ PARSED_INDEX_PROMISES: list[Promise[pa.Table]] = [
         lambda index: repeated_paper_ids(index).to_pylist(),
     ),
     Promise(
-        "none_quarantined",
+        NONE_QUARANTINED,
         "Every file can be read. Each that cannot is listed with its reason and the remedy; the others go on.",
         lambda index: quarantined(index).to_pylist(),
         "warning",

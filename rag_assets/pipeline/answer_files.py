@@ -10,11 +10,11 @@ from typing import Any
 from rag_assets.answering.drafts import kept_drafts
 from rag_assets.answering.promises import ANSWER_PROMISES, AnswersCandidate
 from rag_assets.answering.records import (
+    QA_AUDIT,
     UPDATE_PROMISES,
     AnswerUpdate,
     AuditedRun,
     answered,
-    append_audit,
     audit_row,
     inputs_fingerprint,
     is_current,
@@ -112,5 +112,5 @@ def audit(update: AnswerUpdate, paths: Paths, run: AuditedRun, *, is_published: 
         )
         for trace in update.news
     ]
-    append_audit(paths.qa_audit, [*rows, *(left_row(left, run) for left in update.left)])
+    QA_AUDIT.append(paths.qa_audit, [*rows, *(left_row(left, run) for left in update.left)])
     keep_raw_replies(paths.raw_replies, update)

@@ -10,9 +10,9 @@ import pytest
 
 from rag_assets.answering.drafts import DraftAnswer, DraftClaim, Reading
 from rag_assets.answering.records import (
+    QA_AUDIT,
     AuditedRun,
     DeferredQuestion,
-    append_audit,
     audit_row,
     left_row,
     read_results,
@@ -159,7 +159,7 @@ def test_a_left_question_is_no_refusal(tmp_path: Path) -> None:
         Question(id="q1", question="Fall, or not?"), "The run has spent its budget."
     )
 
-    append_audit(path, [left_row(left, RUN)])
+    QA_AUDIT.append(path, [left_row(left, RUN)])
 
     [row] = pd.read_csv(path).to_dict("records")
     assert (row["question_id"], row["outcome"], row["verdict"]) == (
@@ -178,7 +178,7 @@ def test_a_file_that_is_no_audit_of_ours_is_set_aside(
     row = audit_row(TRACE, RUN, verdict="published")
 
     with caplog.at_level(logging.WARNING):
-        append_audit(path, [row])
+        QA_AUDIT.append(path, [row])
 
     [aside] = [other for other in tmp_path.iterdir() if other != path]
     assert aside.read_text() == "sample,weight\n1,2.5\n"
@@ -190,9 +190,9 @@ def test_a_row_that_a_killed_run_wrote_already_is_not_repeated(tmp_path: Path) -
     """The audit counts guardrail events; a crash must not double them."""
     path = tmp_path / "qa_audit.csv"
     row = audit_row(TRACE, RUN, verdict="published")
-    append_audit(path, [row])
+    QA_AUDIT.append(path, [row])
 
-    append_audit(path, [row | {"timestamp": "later", "run_id": "next"}])
-    append_audit(path, [row | {"verdict": "withheld"}])
+    QA_AUDIT.append(path, [row | {"timestamp": "later", "run_id": "next"}])
+    QA_AUDIT.append(path, [row | {"verdict": "withheld"}])
 
     assert pd.read_csv(path)["verdict"].tolist() == ["published", "withheld"]

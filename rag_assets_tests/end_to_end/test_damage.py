@@ -91,9 +91,10 @@ def test_a_damaged_line_of_a_log_costs_none_of_the_others(built: World, tmp_path
     it."""
     world = built.copy_to(tmp_path)
     history, audit = world.paths.evaluation / "history.jsonl", world.paths.qa_audit
+    metrics = world.paths.evaluation_audit
     append_history(history, read_history(history)[0] | {"run_id": "another"})
     before = audit.read_bytes().splitlines()
-    for path, line in ((history, 0), (audit, 2)):
+    for path, line in ((history, 0), (audit, 2), (metrics, 2)):
         lines = path.read_bytes().splitlines()
         lines[line] = lines[line].replace(b"0", b"1", 1)
         path.write_bytes(b"\n".join(lines) + b"\n")
@@ -105,3 +106,4 @@ def test_a_damaged_line_of_a_log_costs_none_of_the_others(built: World, tmp_path
     after = audit.read_bytes().splitlines()
     assert [line in after for line in before] == [nth != 2 for nth in range(len(before))]
     assert audit.with_name("qa_audit.damaged.csv").read_bytes().count(b"\n") == 1
+    assert metrics.with_name("eval_audit.damaged.csv").read_bytes().count(b"\n") == 1

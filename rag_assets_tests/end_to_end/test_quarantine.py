@@ -1,5 +1,6 @@
 """What one paper breaks keeps that paper out and no other, at every stage, and is shown."""
 
+import csv
 from typing import Any
 
 import pytest
@@ -62,3 +63,16 @@ def test_a_paper_that_cannot_be_cut_leaves_every_stage_and_comes_back(
     assert "chunks.none_quarantined" not in mended.warned
     assert papers_in(world) == [{"basalt", "ferritin", "iron"}] * 2
     assert status_facts(settings_of(world))["papers_quarantined"] == 0
+    told = [
+        (row["step"], row["file"], row["reason"], row["remedy"])
+        for row in csv.DictReader(world.paths.quarantine_audit.read_text("utf-8-sig").splitlines())
+    ]
+    assert told == [
+        (
+            "chunks",
+            "basalt.tei.xml",
+            "basalt.tei.xml could not be cut, for a reason that was not foreseen (ValueError: a bug).",
+            "Please report it with the file.",
+        ),
+        ("chunks", "basalt.tei.xml", "", ""),
+    ], "a row when it is held back, one when it is used again"

@@ -1,11 +1,15 @@
 """Floors and falls, and the past that evaluations are judged by."""
 
 import tomllib
+from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from rag_assets.core.promises import check_all
 from rag_assets.core.settings import EvaluationSettings
 from rag_assets.evaluation.history import (
+    EVALUATION_AUDIT,
     EVALUATION_PROMISES,
     EvaluatedRun,
 )
@@ -30,6 +34,26 @@ def test_a_metric_below_its_floor_is_named_with_both_numbers() -> None:
 
     assert EvaluatedRun({"metrics": metrics}, [], SETTINGS).too_low == [
         {"metric": "paper_recall_at_k", "value": 0.8, "floor": 0.9}
+    ]
+
+
+def test_the_audit_has_a_row_per_metric_and_none_twice(tmp_path: Path) -> None:
+    """The trend of a metric is read in a spreadsheet, where the history is one line of JSON."""
+    latest = {"question_file": "q.jsonl", "inputs": "a"}
+    metrics = {"paper_recall_at_k": 0.8, "paper_mrr": None, "page_accuracy": 0.85}
+    low = EvaluatedRun(latest | {"metrics": metrics}, [], SETTINGS)
+    high = EvaluatedRun(
+        latest | {"inputs": "b", "metrics": {"paper_recall_at_k": 1.0}}, [], SETTINGS
+    )
+
+    for run, run_id in ((low, "r1"), (low, "killed"), (high, "r2")):
+        EVALUATION_AUDIT.append(tmp_path / "eval_audit.csv", run.audit_rows("now", run_id))
+
+    columns = ["metric", "floor", "value", "verdict", "run_id"]
+    assert pd.read_csv(tmp_path / "eval_audit.csv")[columns].to_numpy().tolist() == [
+        ["paper_recall_at_k", 0.9, 0.8, "below its floor", "r1"],
+        ["page_accuracy", 0.8, 0.85, "accepted", "r1"],
+        ["paper_recall_at_k", 0.9, 1.0, "accepted", "r2"],
     ]
 
 

@@ -72,11 +72,17 @@ class Paths:
     latest_evaluation = _Below("output", "eval", "latest.json")
     evaluation_history = _Below("output", "eval", "history.jsonl")
     qa_audit = _Below("logs", "qa_audit.csv")
+    quarantine_audit = _Below("logs", "quarantine.csv")
+    evaluation_audit = _Below("logs", "eval_audit.csv")
     raw_replies = _Below("logs", "replies")
     """Replies of models that could not be parsed, by their fingerprints."""
 
     requested_runs = _Below("logs", "requested_runs.log")
     """Output of the runs that the server started."""
+
+    @property
+    def audits(self) -> tuple[Path, ...]:
+        return self.qa_audit, self.quarantine_audit, self.evaluation_audit
 
     def answers_to(self, name: str) -> Path:
         """Folder of the answers to a question file that is not the configured one."""

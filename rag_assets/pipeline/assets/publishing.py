@@ -18,12 +18,14 @@ from typing import Any
 import dagster as dg
 import pyarrow as pa
 
+from rag_assets.core.audit_log import AuditLog, cell
 from rag_assets.core.domain import Usage
 from rag_assets.core.incremental import UpdatePlan, fingerprint, read_sealed, staging
 from rag_assets.core.paper_tables import PapersUpdate, PaperTable, drafted, manifest_file
-from rag_assets.core.promises import CheckedPromise, Promise, nothing_withholds
+from rag_assets.core.promises import NONE_QUARANTINED, CheckedPromise, Promise, nothing_withholds
 from rag_assets.core.settings import StageSettings
 from rag_assets.core.tables import description_of
+from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.pipeline.assets.previews import MAX_MARKDOWN_CHARS, plain, sample_of
 
 logger = logging.getLogger(__name__)
@@ -219,9 +221,45 @@ def asset_step(
         yield from withheld_results(made.checked, made.labels)
         return
     counts = made.publish()
+    _audit_quarantine(context, made.checked)
     facts = {**counts, "counted": counted, KEY: key() if made.is_settled else None}
     yield materialized(made, path, settings, facts)
     yield from results(made.checked, made.labels)
+
+
+QUARANTINE_AUDIT = AuditLog(
+    ("timestamp", "file", "reason", "remedy", "step", "run_id"),
+    subject=("step", "file"),
+    statement=("reason", "remedy"),
+)
+"""data/logs/quarantine.csv."""
+
+
+def _audit_quarantine(context: dg.AssetExecutionContext, checked: Sequence[CheckedPromise]) -> None:
+    """Append the files that this step cannot use, and those that it no longer holds back."""
+    for broken in (one for one in checked if one.promise.name == NONE_QUARANTINED):
+        log = context.resources.settings.paths.quarantine_audit
+        step = context.asset_key.to_user_string()
+        reasons = {
+            row["file"]: ("", "") for row in QUARANTINE_AUDIT.last_rows(log) if row["step"] == step
+        }
+        for row in broken.offenders:
+            *reason, remedy = [row["error"][slice(*span)] for span in sentence_spans(row["error"])]
+            reasons[cell(row["file_path"] or row["paper_id"])] = (
+                (" ".join(reason), remedy) if reason else (remedy, "")
+            )
+        rows = [
+            {
+                "timestamp": now(),
+                "file": file,
+                "reason": reason,
+                "remedy": remedy,
+                "step": step,
+                "run_id": context.run.run_id,
+            }
+            for file, (reason, remedy) in reasons.items()
+        ]
+        QUARANTINE_AUDIT.append(log, rows)
 
 
 KEY = "follows_from"

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE
-from rag_assets.answering.records import append_audit
+from rag_assets.answering.records import QA_AUDIT
 from rag_assets.core.domain import Citation, Claim, QAResult
 from rag_assets.pipeline.assets.publishing import MAX_MARKDOWN_CHARS
 from rag_assets.pipeline.assets.qa import MAX_ANSWERS, answers_page, audit_table
@@ -96,7 +96,7 @@ def test_the_audit_is_shown_newest_first_with_the_question_in_front(tmp_path: Pa
         "outcome": "answered",
         "verdict": "withheld",
     }
-    append_audit(
+    QA_AUDIT.append(
         file,
         [
             one | {"question_file": "", "question_id": one["question"], "fingerprint": ""}
