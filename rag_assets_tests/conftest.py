@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from rag_assets.answering.drafts import PrecededText
 from rag_assets.core.settings import EmbeddingSettings
 from rag_assets.search.embedding.providers import open_embedder
-from rag_assets.search.reranking.trained_reader import TrainedReader
+from rag_assets.search.reranking.trained_reader import PrecededText, TrainedReader
 
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
 

@@ -12,13 +12,13 @@ from dataclasses import asdict, dataclass
 from itertools import groupby
 from pathlib import Path
 
-from rag_assets.answering.drafts import PrecededText
 from rag_assets.answering.extractive.candidates import CandidateKind, sentences
 from rag_assets.answering.extractive.relevance import preceded
 from rag_assets.answering.extractive.table_rows import rows_of, title_of
 from rag_assets.answering.verify.quoted_text import SEPARATOR, QuotedTable, TableRow
 from rag_assets.core.domain import Chunk, Context, ContextUnit
 from rag_assets.core.incremental import write_atomically
+from rag_assets.search.reranking.trained_reader import PrecededText
 
 LINES_FILE, PAPERS_FOLDER = "lines.jsonl", "papers"
 MOST_ROWS = 40

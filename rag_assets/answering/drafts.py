@@ -9,7 +9,7 @@ by the answerer.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from rag_assets.core.domain import Context, Usage
 from rag_assets.core.kept import Kept, KeptFile
 from rag_assets.core.settings import Effort
+from rag_assets.search.embedding.token_vectors import TokenVectors
+from rag_assets.search.reranking.trained_reader import PrecededText
 
 EXTRACTIVE = "extractive"
 """Name of the answerer that needs no model; the model of its results begins with it."""
@@ -140,8 +142,8 @@ class DraftAnswer:
 
 
 class SentenceEncoder(Protocol):
-    """The part of an embedding model that answering needs; unit vectors. Adapters:
-    `rag_assets.search.embedding`."""
+    """The part of an `Embedder` that answering needs; unit vectors. Tests embed words by their
+    hashes."""
 
     @property
     def identity(self) -> str: ...
@@ -151,53 +153,23 @@ class SentenceEncoder(Protocol):
     def embed_query(self, text: str) -> NDArray[np.float32]: ...
 
 
-class TextTokens(Protocol):
-    """The tokens of one text, in order, without special ones. Adapters:
-    `rag_assets.search.embedding`."""
-
-    @property
-    def vectors(self) -> NDArray[np.float32]:
-        """Shape (n_tokens, dimension), unit length each."""
-        ...
-
-    @property
-    def spans(self) -> NDArray[np.int32]:
-        """Shape (n_tokens, 2): token i was made of `text[start:end]`. What the model does not read
-        has no token."""
-        ...
-
-
-class PaperText(NamedTuple):
-    """A passage of a paper."""
-
-    paper_id: str
-    text: str
-
-
 class TokenReader(Protocol):
-    """Gives the token vectors of texts; a text that was read lately is not encoded again."""
+    """Gives the token vectors of texts; a text that was read lately is not encoded again.
+    `PassageTokens`; tests put hashed words in its place."""
 
     @property
     def identity(self) -> str: ...
 
-    def of(self, passages: Sequence[PaperText]) -> Sequence[TextTokens]:
+    def of(self, passages: Sequence[str]) -> Sequence[TokenVectors]:
         """Tokens of corpus passages, whose vectors may be stored; to be compared with those of
         other texts only."""
         ...
 
-    def of_texts(self, texts: Sequence[str]) -> Sequence[TextTokens]: ...
-
-
-class PrecededText(NamedTuple):
-    """A sentence or a row of a table."""
-
-    text: str
-    before: str = ""
-    """The text before it in its paragraph; the end of that is enough."""
+    def of_texts(self, texts: Sequence[str]) -> Sequence[TokenVectors]: ...
 
 
 class SentenceReader(Protocol):
-    """Reads question and sentence together. The adapter lives in `rag_assets.search.reranking`."""
+    """Reads question and sentence together. `TrainedReader`; tests give scores of their own."""
 
     @property
     def identity(self) -> str: ...

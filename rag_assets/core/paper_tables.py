@@ -85,7 +85,7 @@ Made: TypeAlias = pa.Table | QuarantinedPaper
 
 
 class RowsByPaper(Protocol):
-    """Rows that can be read paper by paper; see `PaperTable`."""
+    """Rows that can be read paper by paper: a `PaperTable`; tests keep them in memory."""
 
     @property
     def papers(self) -> Mapping[str, str]: ...

@@ -3,12 +3,12 @@
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.answering.drafts import PaperText, PrecededText, Readers
+from rag_assets.answering.drafts import Readers
 from rag_assets.core.domain import (
     BLOCK_SEPARATOR,
     TITLE_PAGE_HEADING,
@@ -23,6 +23,8 @@ from rag_assets.core.domain import (
 )
 from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.core.text.terms import terms_of
+from rag_assets.search.embedding.token_vectors import TokenVectors
+from rag_assets.search.reranking.trained_reader import PrecededText
 
 
 def chunk(
@@ -123,14 +125,6 @@ class WordEncoder:
         return vector / max(float(np.linalg.norm(vector)), 1e-9)
 
 
-@dataclass(frozen=True)
-class WordVectors:
-    """The words of a text as tokens."""
-
-    vectors: NDArray[np.float32]
-    spans: NDArray[np.int32]
-
-
 class WordReader:
     """A token per word, hashed into 256 dimensions: equal words have cosine 1, others about 0."""
 
@@ -141,17 +135,17 @@ class WordReader:
         self._longest = longest
         self.exactly_read: list[str] = []
 
-    def of(self, passages: Sequence[PaperText]) -> list[WordVectors]:
-        return [self._read(passage.text) for passage in passages]
+    def of(self, passages: Sequence[str]) -> list[TokenVectors]:
+        return [self._read(passage) for passage in passages]
 
-    def of_texts(self, texts: Sequence[str]) -> list[WordVectors]:
+    def of_texts(self, texts: Sequence[str]) -> list[TokenVectors]:
         self.exactly_read += texts
         return [self._read(text) for text in texts]
 
-    def _read(self, text: str) -> WordVectors:
+    def _read(self, text: str) -> TokenVectors:
         words = list(re.finditer(r"\w+", text.lower()))[: self._longest]
         vectors = [WordEncoder().embed_query(word[0]) for word in words]
-        return WordVectors(
+        return TokenVectors(
             np.array(vectors, np.float32).reshape(len(words), 256),
             np.array([word.span() for word in words], np.int32).reshape(len(words), 2),
         )

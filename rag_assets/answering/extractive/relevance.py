@@ -15,8 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_assets.answering.drafts import (
-    PaperText,
-    PrecededText,
     Readers,
     SentenceReader,
     TokenReader,
@@ -25,6 +23,7 @@ from rag_assets.answering.extractive.candidates import Candidate, CandidateKind
 from rag_assets.core.domain import Context
 from rag_assets.core.text.terms import held, is_in_latin_script, term_weights, terms_of
 from rag_assets.questions import QuestionPart
+from rag_assets.search.reranking.trained_reader import PrecededText
 
 Vectors = NDArray[np.float32]
 Relevances = NDArray[np.float32]
@@ -113,12 +112,9 @@ def nearness_of(asked: Vectors, candidates: Sequence[Vectors]) -> Relevances:
     return np.clip(np.array(best, np.float32), 0.0, 1.0)
 
 
-def texts_of(context: Context) -> list[PaperText]:
+def texts_of(context: Context) -> list[str]:
     """The passages of a context; all of it where it does not say what it is made of."""
-    return [
-        PaperText(context.paper_id, text)
-        for text in [one.text for one in context.passages] or [context.text]
-    ]
+    return [passage.text for passage in context.passages] or [context.text]
 
 
 def read_again(
@@ -183,11 +179,11 @@ def _promising_passages(
 def _vectors_of(candidates: Sequence[Candidate], reader: TokenReader) -> list[Vectors]:
     """Vectors of the tokens of each candidate within its passage; alone, if the passage is too long
     for the model."""
-    passages = list(dict.fromkeys(PaperText(one.paper_id, one.passage.text) for one in candidates))
+    passages = list(dict.fromkeys(one.passage.text for one in candidates))
     read = dict(zip(passages, reader.of(passages), strict=True))
     found: list[Vectors] = []
     for one in candidates:
-        tokens = read[PaperText(one.paper_id, one.passage.text)]
+        tokens = read[one.passage.text]
         starts, ends = tokens.spans[:, 0], tokens.spans[:, 1]
         own = np.zeros(len(starts), np.bool_)
         for start, end in one.read:

@@ -15,12 +15,13 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.answering.drafts import TextTokens, TokenReader
+from rag_assets.answering.drafts import TokenReader
 from rag_assets.answering.extractive.candidates import Span
 from rag_assets.answering.extractive.relevance import Vectors, texts_of
 from rag_assets.core.domain import Context
 from rag_assets.core.text.folding import plain_lower
 from rag_assets.core.text.terms import QUESTION_WORDS, WORD, stem_of
+from rag_assets.search.embedding.token_vectors import TokenVectors
 
 _LIKELY_WORDS = 12
 _ALIKE_FROM = 0.45
@@ -33,7 +34,7 @@ def unmentioned(asked: str, contexts: Sequence[Context], reader: TokenReader) ->
     or a word like them; hyphenated words whole, in small letters."""
     passages = [text for one in contexts for text in texts_of(one)]
     around = (text for one in contexts for text in (one.section_title, one.paper_id))
-    said = frozenset[str]().union(*map(_stems_in, (*(one.text for one in passages), *around)))
+    said = frozenset[str]().union(*map(_stems_in, (*passages, *around)))
     places: dict[str, Span] = {}
     for word, span in _parts(asked):
         is_telling = len(word) >= _LEAST_CHARS and word.isalpha() and word not in QUESTION_WORDS
@@ -42,7 +43,7 @@ def unmentioned(asked: str, contexts: Sequence[Context], reader: TokenReader) ->
     if not places:
         return ()
     (question,) = reader.of_texts([asked])
-    tokens = dict(zip((one.text for one in passages), reader.of(passages), strict=True))
+    tokens = dict(zip(passages, reader.of(passages), strict=True))
     in_question = np.array(
         [_direction(question.vectors[_touching(question, *span)]) for span in places.values()]
     )
@@ -87,12 +88,12 @@ def _parts(text: str) -> Iterator[tuple[str, Span]]:
             start += len(part) + 1
 
 
-def _touching(tokens: TextTokens, start: int, end: int) -> NDArray[np.bool_]:
+def _touching(tokens: TokenVectors, start: int, end: int) -> NDArray[np.bool_]:
     touching: NDArray[np.bool_] = (tokens.spans[:, 0] < end) & (tokens.spans[:, 1] > start)
     return touching
 
 
-def _likely_words(asked: Vectors, passages: Mapping[str, TextTokens]) -> list[list[str]]:
+def _likely_words(asked: Vectors, passages: Mapping[str, TokenVectors]) -> list[list[str]]:
     best: dict[str, NDArray[np.float32]] = {}
     for text, tokens in passages.items():
         if not len(tokens.spans):

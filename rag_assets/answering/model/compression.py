@@ -17,14 +17,13 @@ from rag_assets.answering.drafts import (
     DraftAnswer,
     MendingAnswerer,
     MendRequest,
-    PaperText,
-    TextTokens,
     TokenReader,
 )
 from rag_assets.answering.extractive.relevance import nearness_of
 from rag_assets.core.domain import Context, ContextUnit, UnitKind
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.text.terms import held, term_weights, terms_of
+from rag_assets.search.embedding.token_vectors import TokenVectors
 
 COMPRESSION_VERSION = 1
 """Raise it when the code leaves other units out."""
@@ -114,9 +113,7 @@ def _scores(
 ) -> dict[_UnitPosition, float]:
     asked = reader.of_texts([question])[0].vectors
     passages = list(
-        dict.fromkeys(
-            PaperText(one.paper_id, passage.text) for one in contexts for passage in one.passages
-        )
+        dict.fromkeys(passage.text for context in contexts for passage in context.passages)
     )
     tokens = dict(zip(passages, reader.of(passages), strict=True))
     terms = [
@@ -139,13 +136,11 @@ def _scores(
     return scores
 
 
-def _vectors(
-    context: Context, unit: ContextUnit, tokens: Mapping[PaperText, TextTokens]
-) -> Vectors:
+def _vectors(context: Context, unit: ContextUnit, tokens: Mapping[str, TokenVectors]) -> Vectors:
     """Vectors of the unit's tokens, taken from the first passage that has any."""
     for passage in context.passages:
         if passage.start < unit.end and passage.end > unit.start:
-            read = tokens[PaperText(context.paper_id, passage.text)]
+            read = tokens[passage.text]
             shift = passage.own_start - passage.start
             within = read.vectors[
                 (read.spans[:, 0] < unit.end + shift) & (read.spans[:, 1] > unit.start + shift)

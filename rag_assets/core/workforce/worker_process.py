@@ -29,7 +29,8 @@ _PR_SET_PDEATHSIG = 1
 
 
 class Limits(Protocol):
-    """What one item may take; `ParseLimits` are such limits."""
+    """What one item may take: `ParseLimits`, which a worker does not import until it is sent work,
+    so that it starts fast."""
 
     @property
     def timeout_s(self) -> float: ...

@@ -122,7 +122,8 @@ OFF = "none"
 
 
 class SparseEmbedder(Protocol):
-    """Makes sparse vectors; a vector depends on its own text and the model only."""
+    """Makes sparse vectors; a vector depends on its own text and the model only. `SparseModel`;
+    tests count what is embedded."""
 
     @property
     def identity(self) -> str: ...

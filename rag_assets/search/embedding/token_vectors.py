@@ -53,7 +53,7 @@ class TokenVectors:
 
 class TokenEncoder(Protocol):
     """Makes token vectors. They depend on their own text and the model only. Safe to use from
-    several threads."""
+    several threads. `LocalTokenEncoder`; tests count what is encoded."""
 
     @property
     def identity(self) -> str:
@@ -107,11 +107,6 @@ def turned(tokens: TokenVectors) -> TokenVectors:
 def coded(tokens: TokenVectors) -> StoredTokens:
     """tokens: rotated."""
     return StoredTokens(codes_of(tokens.vectors), tokens.spans)
-
-
-class HasText(Protocol):
-    @property
-    def text(self) -> str: ...
 
 
 class _HasSize(Protocol):
@@ -173,13 +168,12 @@ class PassageTokens:
     def identity(self) -> str:
         return f"{self._encoder.identity}-{CODING}" if self._store else self._encoder.identity
 
-    def of(self, passages: Sequence[HasText]) -> list[TokenVectors]:
-        """The tokens of each passage, in the order given; spans are offsets in `passage.text`.
+    def of(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """The tokens of each passage, in the order given; spans are offsets in its text.
 
         With a store they are restored from codes, whether they were stored or are made now: their
         products with the vectors of a question are cosines, about, those with each other are not.
         """
-        texts = [passage.text for passage in passages]
         if self._store is None:
             return self._exact(texts, "passage")
         codes = self._kept_codes.found(texts)

@@ -1,6 +1,6 @@
 """What an index is to the rest of the project: rows go in by id, ids and scores come out.
 
-Indexes are read through `VectorStore` and `LexicalIndex`; `IndexFiles` is how one engine keeps an
+Vectors are read through `VectorStore`, words through `TantivyIndex`; `IndexFiles` is how one engine keeps an
 index in a folder, which `builder` stages and publishes. How the two kinds of scores are combined is
 decided in `retrieval.fusion`.
 """
@@ -143,27 +143,6 @@ class HybridHits:
     """By BM25."""
 
 
-class LexicalIndex(Protocol):
-    """Words by passage, opened for reading: no byte of the index changes. May be used by several
-    threads."""
-
-    def search(self, question: str, limit: int, scope: Scope | None = None) -> list[Scored]:
-        """Passages sharing a word with a question of any characters, best BM25 first; ties by
-        passage_id.
-
-        scope: the passages that may be returned, None for all; their scores are those of the whole
-        index.
-        """
-        ...
-
-    def n_holding(self, word: str, paper_ids: Sequence[str] | None = None) -> int | None:
-        """How many passages (of those papers, if given) hold the word; None for a stop word, which
-        is not indexed."""
-        ...
-
-    def close(self) -> None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class IndexIdentity:
     """What an index was built with; an index of another identity is replaced, never updated."""
@@ -208,7 +187,8 @@ Report = Callable[[int, int], None]
 """Called with (passages done, passages to do) while an index is written."""
 
 
-Opened = TypeVar("Opened", bound="VectorStore | LexicalIndex", covariant=True)
+Opened = TypeVar("Opened", covariant=True)
+"""A `VectorStore` or the `TantivyIndex`."""
 
 
 class IndexFiles(Protocol[Opened]):

@@ -12,14 +12,13 @@ from rag_assets.search.indexing.chroma import ChromaFiles
 from rag_assets.search.indexing.folders import FolderIndex
 from rag_assets.search.indexing.protocols import (
     IndexRow,
-    LexicalIndex,
     Vectors,
     VectorSource,
     VectorStore,
     for_reading_only,
 )
 from rag_assets.search.indexing.qdrant.files import QdrantFiles
-from rag_assets.search.indexing.tantivy_index import TantivyFiles
+from rag_assets.search.indexing.tantivy_index import TantivyFiles, TantivyIndex
 
 VECTOR_STORES: dict[str, Callable[[Settings, VectorSource], FolderIndex[VectorStore]]] = {
     "chroma": lambda settings, source: FolderIndex(
@@ -49,12 +48,12 @@ def vector_index(
     return VECTOR_STORES[settings.indexing.vector_store](settings, source)
 
 
-def word_index(settings: Settings) -> FolderIndex[LexicalIndex]:
+def word_index(settings: Settings) -> FolderIndex[TantivyIndex]:
     return FolderIndex(settings.paths.bm25, TantivyFiles())
 
 
 def published_indexes(
     settings: Settings,
-) -> tuple[FolderIndex[VectorStore], FolderIndex[LexicalIndex]]:
+) -> tuple[FolderIndex[VectorStore], FolderIndex[TantivyIndex]]:
     """Both indexes, to see what is published whatever model it is of."""
     return vector_index(settings, ""), word_index(settings)

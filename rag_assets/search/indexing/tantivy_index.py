@@ -75,7 +75,8 @@ class Analyser:
 
 
 class TantivyIndex:
-    """One index of passages, for reading; see `LexicalIndex`."""
+    """Words by passage, opened for reading: no byte of the index changes. May be used by several
+    threads."""
 
     def __init__(self, index: "tantivy.Index") -> None:
         self._index = index
@@ -90,6 +91,12 @@ class TantivyIndex:
         return opened_for_reading(folder, lambda place: cls(tantivy.Index.open(str(place))))
 
     def search(self, question: str, limit: int, scope: Scope | None = None) -> list[Scored]:
+        """Passages sharing a word with a question of any characters, best BM25 first; ties by
+        passage_id.
+
+        scope: the passages that may be returned, None for all; their scores are those of the whole
+        index.
+        """
         query = self._query(question, scope)
         n_wanted = min(limit, self._searcher.num_docs)
         if query is None or n_wanted <= 0:
@@ -112,6 +119,8 @@ class TantivyIndex:
             n_fetched *= _WIDER
 
     def n_holding(self, word: str, paper_ids: Sequence[str] | None = None) -> int | None:
+        """How many passages (of those papers, if given) hold the word; None for a stop word, which
+        is not indexed."""
         import tantivy
 
         terms, schema = self._analyser.terms(word), self._index.schema

@@ -93,11 +93,11 @@ class LateInteraction:
 
     def judge(self, question: str, candidates: Sequence[FoundPassage]) -> Judgement:
         (asked,) = self._tokens.of_texts([question])
-        passages = [candidate.passage for candidate in candidates]
+        passages = [candidate.passage.text for candidate in candidates]
         likeness = np.array(
             [best_stretch(asked.vectors, found.vectors) for found in self._tokens.of(passages)]
         )
-        shares = self._words.shares(question, [passage.text for passage in passages])
+        shares = self._words.shares(question, passages)
         found_by_search = np.array([candidate.score for candidate in candidates], np.float64)
         scores = (
             SEARCH_WEIGHT * stretched(found_by_search)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,14 +98,12 @@ Scores = NDArray[np.float32]
 _Ids = NDArray[np.int64]
 
 
-class Sentence(Protocol):
-    """A sentence, or a row of a table, with the text before it in its paragraph."""
+class PrecededText(NamedTuple):
+    """A sentence or a row of a table."""
 
-    @property
-    def text(self) -> str: ...
-
-    @property
-    def before(self) -> str: ...
+    text: str
+    before: str = ""
+    """The text before it in its paragraph; the end of that is enough."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +129,7 @@ class TrainedReader:
         """Part of the key of whatever follows from the scores; names the folder of the model."""
         return f"sentence-reader-{WEIGHTS_SHA256[:8]}-{SHA256[:8]}-v{READER_VERSION}"
 
-    def scores(self, question: str, sentences: Sequence[Sentence]) -> Scores:
+    def scores(self, question: str, sentences: Sequence[PrecededText]) -> Scores:
         """For each sentence the logarithm of the odds that it answers the question, shape
         (len(sentences),).
 
@@ -139,7 +137,7 @@ class TrainedReader:
         model cannot be loaded.
         """
 
-        def score(sentence: Sentence) -> float:
+        def score(sentence: PrecededText) -> float:
             return self._score(question, sentence.before, sentence.text)
 
         with ThreadPoolExecutor(self._n_threads) as pool:

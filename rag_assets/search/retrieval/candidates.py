@@ -16,12 +16,12 @@ from rag_assets.search.embedding.base import Embedder
 from rag_assets.search.embedding.sparse_vectors import SparseVectors
 from rag_assets.search.indexing.protocols import (
     HybridQuestion,
-    LexicalIndex,
     Scope,
     Scored,
     VectorStore,
 )
 from rag_assets.search.indexing.qdrant.store import QdrantStore
+from rag_assets.search.indexing.tantivy_index import TantivyIndex
 from rag_assets.search.retrieval.filtering import Mask
 from rag_assets.search.retrieval.fusion import (
     CandidateScores,
@@ -99,7 +99,7 @@ class CandidateSearch:
         self,
         library: Library,
         dense: DenseSearch | None,
-        words: LexicalIndex | None,
+        words: TantivyIndex | None,
         settings: RetrievalSettings,
     ) -> None:
         dense_weight, lexical_weight = index_weights(settings)

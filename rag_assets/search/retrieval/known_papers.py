@@ -16,7 +16,7 @@ from rag_assets.core.text.names import has_words_before, is_in_title_case, piece
 from rag_assets.core.text.terms import terms_of
 from rag_assets.core.text.works import dois_in, normal_arxiv
 from rag_assets.questions.reading import STUDY, asked_text, read
-from rag_assets.search.indexing.protocols import LexicalIndex
+from rag_assets.search.indexing.tantivy_index import TantivyIndex
 
 _WORD = re.compile(r"[^\W_]+")
 _KEY_WORDS = 4
@@ -119,7 +119,7 @@ class KnownPapers:
         return max(found)[1] if found else None
 
     def named_in(
-        self, question: str, words: LexicalIndex | None = None
+        self, question: str, words: TantivyIndex | None = None
     ) -> tuple[Papers, str] | None:
         """The papers that a question names if they are one work, and the question with "the paper"
         for the name.
@@ -145,7 +145,7 @@ class KnownPapers:
         return (papers, asked) if has_content and not _ABOUT_OTHERS.search(asked) else None
 
     def _ids_in(
-        self, question: str, words: LexicalIndex | None
+        self, question: str, words: TantivyIndex | None
     ) -> Iterator[tuple[int, int, Papers]]:
         for match in _ID.finditer(question):
             word = match[0].lower()
@@ -183,7 +183,7 @@ class KnownPapers:
                     yield at, title
 
 
-def _is_key(word: str, words: LexicalIndex | None) -> bool:
+def _is_key(word: str, words: TantivyIndex | None) -> bool:
     """Whether a word can only be the name of a file: it holds letters, and underscores or digits,
     and with digits alone, as "bm25", stands in no paper."""
     if not _KEY.fullmatch(word):

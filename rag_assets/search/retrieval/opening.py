@@ -38,8 +38,9 @@ from rag_assets.hosted.connections import Connections
 from rag_assets.search.embedding.base import Embedder
 from rag_assets.search.embedding.sparse_vectors import open_sparse_vectors
 from rag_assets.search.indexing.folders import MANIFEST_FILE, FolderIndex
-from rag_assets.search.indexing.protocols import IndexManifest, LexicalIndex, VectorStore
+from rag_assets.search.indexing.protocols import IndexManifest, VectorStore
 from rag_assets.search.indexing.stores import published_indexes, vector_index, word_index
+from rag_assets.search.indexing.tantivy_index import TantivyIndex
 from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets.search.retrieval.candidates import DenseSearch
 from rag_assets.search.retrieval.cited_works import CitedWorks
@@ -51,7 +52,7 @@ from rag_assets.search.retrieval.search import Searcher
 
 logger = logging.getLogger(__name__)
 
-Opened = TypeVar("Opened", VectorStore, LexicalIndex)
+Opened = TypeVar("Opened", VectorStore, TantivyIndex)
 
 
 def open_searcher(
@@ -161,7 +162,7 @@ def _facts(records: Mapping[str, Record]) -> dict[str, PaperFacts]:
     }
 
 
-def _paper_names(settings: Settings, words: LexicalIndex | None) -> PaperNames | None:
+def _paper_names(settings: Settings, words: TantivyIndex | None) -> PaperNames | None:
     try:
         profiles = required_table(settings.paths.profiles)
     except MissingInput as error:

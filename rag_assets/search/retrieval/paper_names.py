@@ -32,7 +32,7 @@ from rag_assets.core.text.names import (
     words_of,
     words_written_as_names,
 )
-from rag_assets.search.indexing.protocols import LexicalIndex
+from rag_assets.search.indexing.tantivy_index import TantivyIndex
 
 _LEAST_CONCENTRATION = 0.9
 """Share of the passages with a word that must be of the papers it names. At 0.7, names of viruses
@@ -76,7 +76,7 @@ NO_PAPERS = NamedPapers({})
 class PaperNames:
     """Names of all published papers; may be used by several threads."""
 
-    def __init__(self, profiles: pa.Table, words: LexicalIndex | None) -> None:
+    def __init__(self, profiles: pa.Table, words: TantivyIndex | None) -> None:
         """profiles: schema PROFILES. words: counts where else a word occurs; None: only file names
         are compared."""
         self._ids: list[str] = profiles["paper_id"].to_pylist()

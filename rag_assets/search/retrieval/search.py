@@ -28,7 +28,8 @@ from rag_assets.core.settings import RetrievalSettings
 from rag_assets.core.text.tokens import TokenCounter
 from rag_assets.questions import Question, QuestionKind, asked_text, read
 from rag_assets.questions.about_papers import asks_which_papers
-from rag_assets.search.indexing.protocols import LexicalIndex, Scope
+from rag_assets.search.indexing.protocols import Scope
+from rag_assets.search.indexing.tantivy_index import TantivyIndex
 from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets.search.retrieval.candidates import CandidateSearch, DenseSearch, Within
 from rag_assets.search.retrieval.cited_works import CitedWorks
@@ -75,7 +76,7 @@ class Searcher:
         self,
         library: Library,
         dense: DenseSearch | None,
-        words: LexicalIndex | None,
+        words: TantivyIndex | None,
         settings: RetrievalSettings,
         counter: TokenCounter,
         reranker: SkippingReranker | None = None,

@@ -105,10 +105,7 @@ def test_a_passage_that_is_also_asked_is_encoded_as_both(models_folder: Path) ->
     """The vectors of a question are not those of a passage, even of the same words."""
     tokens = PassageTokens(open_token_encoder(E5, models_folder))
 
-    class Passage:
-        text = PASSAGE
-
-    (as_question,), (as_passage,) = tokens.of_texts([PASSAGE]), tokens.of([Passage()])
+    (as_question,), (as_passage,) = tokens.of_texts([PASSAGE]), tokens.of([PASSAGE])
 
     assert not np.array_equal(as_question.vectors, as_passage.vectors)
 

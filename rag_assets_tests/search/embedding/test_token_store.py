@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag_assets.core.domain import Passage
 from rag_assets.search.embedding.base import Role, Vectors
 from rag_assets.search.embedding.missing_vectors import store_missing_tokens
 from rag_assets.search.embedding.providers import open_embedder
@@ -32,7 +31,6 @@ from rag_assets_testing.in_place import in_place
 from rag_assets_tests.kept_entries import damage
 from rag_assets_tests.search.embedding.conftest import INT8
 from rag_assets_tests.search.embedding.reference_texts import QUESTION, TEXTS
-from rag_assets_tests.search.retrieval.corpus import passage_of
 
 PASSAGES = ["Ferritin fell in all groups.", "Iron rose.", "", "Bridges carry loads."]
 
@@ -63,8 +61,6 @@ def test_stored_tokens_are_those_the_model_makes_with_the_vectors_of_the_same_pa
     model would double the time an index takes."""
     embedder, store = open_embedder(INT8, models_folder), store_in(tmp_path, encoder.identity)
     cache = VectorCache(store.file, embedder.facts)
-    passages = [passage_of(text, text) for text in PASSAGES]
-
     encode = partial(in_place, encoder.embed_and_code)
 
     first = store_missing_tokens(store, encode, cache, PASSAGES, batch_size=2)
@@ -72,8 +68,8 @@ def test_stored_tokens_are_those_the_model_makes_with_the_vectors_of_the_same_pa
 
     assert (first.n_embedded, again.n_embedded) == (4, 0)
     assert np.array_equal(np.stack(cache.load(PASSAGES)), embedder.embed_passages(PASSAGES))
-    stored = PassageTokens(FailingEncoder(), store).of(passages)
-    made = PassageTokens(encoder, store_in(tmp_path / "empty")).of(passages)
+    stored = PassageTokens(FailingEncoder(), store).of(PASSAGES)
+    made = PassageTokens(encoder, store_in(tmp_path / "empty")).of(PASSAGES)
     for one, other in zip(stored, made, strict=True):
         assert np.array_equal(one.vectors, other.vectors)
         assert np.array_equal(one.spans, other.spans)
@@ -87,13 +83,9 @@ def test_passages_that_are_not_stored_or_damaged_are_encoded(
     store.add(["damaged"], [coded(one_token((0, 3)))])
     damage(store.file.path, store.kind)
     store.add(["stored"], [coded(one_token((0, 6)))])
-    passages: list[Passage] = [
-        passage_of("a", "stored"),
-        passage_of("b", "not stored"),
-        passage_of("c", "damaged"),
-    ]
+    texts = ["stored", "not stored", "damaged"]
 
-    stored, made, again = PassageTokens(encoder, store).of(passages)
+    stored, made, again = PassageTokens(encoder, store).of(texts)
 
     assert stored.spans.tolist() == [[0, 6]]
     assert len(made.vectors) == 2

@@ -6,8 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag_assets.answering.drafts import PrecededText
-from rag_assets.search.reranking.trained_reader import FILE, MAX_SENTENCE, TrainedReader
+from rag_assets.search.reranking.trained_reader import (
+    FILE,
+    MAX_SENTENCE,
+    PrecededText,
+    TrainedReader,
+)
 from rag_assets_testing.numpy_bert import NumpyReader
 
 QUESTION = "Why did the nurses wash their hands less often at night?"

@@ -20,7 +20,7 @@ _WORDS_OF_PROSE = 5
 
 
 class WordRun(Protocol):
-    """A run of words on one line, as `text` cuts them."""
+    """A run of words on one line: a `Segment` of `text`, which imports this module."""
 
     @property
     def text(self) -> str: ...
