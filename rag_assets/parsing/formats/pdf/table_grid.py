@@ -32,7 +32,7 @@ from rag_assets.parsing.formats.pdf.table_rows import (
     Role,
     RowLabel,
     TableLine,
-    bound_rows,
+    are_parted,
     groups_of,
     rows_of,
     ruled_rows,
@@ -205,7 +205,7 @@ class _Part:
         cuts = _cuts(region, self.short, columns)
         for band in bands:
             own = [cut for cut in cuts if band[0].middle < cut.at < band[-1].middle]
-            if own and bound_rows(band, own):
+            if own and are_parted(band, own):
                 rows, labels = ruled_rows(band, own)
             else:
                 rows, labels = rows_of(band, usual, is_bounded=len(bands) > 1)

@@ -1,11 +1,25 @@
-"""The rows of a printed table: which of its lines are one row, which label stands for several, and
-the groups they are in.
+"""The rows of a printed table: which lines are one row, which label belongs to several rows, and in
+which groups a row is.
 
-Lines between two rules over the whole table are a band. A band is one row with wrapped texts, or
-several rows; a label printed once in it, at any height, then belongs to each of them. Where rules
-of both directions bound the cells, they part the rows of a band, and a cell they do not cut belongs
-to all rows beside it. A lone name opens a group, whose rows are told by indentation, weight and
-rules.
+     City     Year  Cases         the header, see `table_headers`
+    ---------------------------   a rule over the whole table
+     Northern towns               a lone name opens a group (`groups_of`)
+       Oslo   2019     12         ] a band, the lines between two such rules: here two rows,
+              2020     15         ] and "Oslo" is the label of both
+    ---------------------------
+       Turku  2019  about 300     ] a band that is one row, because its texts are wrapped
+                    (reported)    ]
+
+Each band is read in the first of these ways that fits:
+
+1. Rules of both directions bound its cells: the rules are the edges of the rows, and a cell that no
+   rule cuts belongs to all rows beside it (`ruled_rows`).
+2. It is one row; or each label of the first column is in the middle of its own rows (`rows_of`).
+3. Its lines are joined to rows by distance, and where texts go on (`_goes_on`); a text that is alone
+   in a leading column, at whatever height, is the label of all its rows.
+
+Labels printed at a right angle beside the rows come last, when all bands are read
+(`sideways_labels`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -114,9 +128,9 @@ def usual_distance(lines: Sequence[TableLine]) -> float:
     )
 
 
-def bound_rows(band: Sequence[TableLine], cuts: Sequence[Cut]) -> bool:
-    """Whether the cuts of a band part its rows: no values are below each other between two of
-    them."""
+def are_parted(band: Sequence[TableLine], cuts: Sequence[Cut]) -> bool:
+    """Whether the cuts are the edges of all rows of a band: between two of them no value is below
+    another."""
     return not any(
         _both_hold_values(line, below)
         for line, below in pairwise(band)
@@ -127,12 +141,14 @@ def bound_rows(band: Sequence[TableLine], cuts: Sequence[Cut]) -> bool:
 def ruled_rows(
     band: Sequence[TableLine], cuts: Sequence[Cut]
 ) -> tuple[list[PrintedRow], list[RowLabel]]:
-    """The rows between the cuts of a band, and its texts in columns that a cut leaves whole, each
-    for all its rows."""
+    """The rows between the cuts of a band, and the labels in cells that reach over several of
+    them."""
+    # All lines between two cuts, of whatever columns, are a part: later a row.
     parts = [
         [line for line in band if above < line.middle <= below]
         for above, below in pairwise([float("-inf"), *(cut.at for cut in cuts), float("inf")])
     ]
+    # In each column only the cuts that cover it end a cell: one over several parts is a label.
     labels: list[RowLabel] = []
     for column in sorted(set().union(*(line.columns for line in band))):
         starts = [0, *(nth for nth, cut in enumerate(cuts, 1) if column in cut.columns), len(parts)]
@@ -146,6 +162,7 @@ def ruled_rows(
             ]
             if end - start > 1 and ones:
                 labels.append(RowLabel(column, [one.text for one in ones], start, end))
+    # The rows are what remains; labels count them without the parts that held nothing else.
     taken = {id(text) for label in labels for text in label.texts}
     rows = [
         PrintedRow([rest for line in part if (rest := _without(line, taken)).placed])
@@ -164,17 +181,20 @@ def _without(line: TableLine, taken: set[int]) -> TableLine:
 def rows_of(
     band: Sequence[TableLine], usual: float, *, is_bounded: bool
 ) -> tuple[list[PrintedRow], list[RowLabel]]:
-    """The rows of a band, and the labels that stand for all of them (rows counted in the band).
+    """The rows of a band, and the labels of several of them (rows counted in the band).
 
     is_bounded: rules separate it from other bands.
     """
+    # One row.
     if is_bounded and _is_one_row(band):
         return [PrintedRow(list(band))], []
+    # Labels in the middle of their rows.
     labels = _spanning_labels(band) if is_bounded else []
     if not labels and (centred := _centred_labels(band)):
         own = {id(text) for label in centred for text in label.texts}
         lines = [_without(line, own) for line in band]
         return [PrintedRow([line]) for line in lines if line.placed], centred
+    # Lines joined to rows, perhaps with labels of all of them.
     apart = {id(one.text) for _, ones in labels for one in ones}
     rest = [_without(line, apart) for line in band]
     rows = list(_joined([line for line in rest if line.placed], usual))
@@ -246,21 +266,26 @@ def _goes_on(
     row: Sequence[TableLine], line: TableLine, below: TableLine | None, usual: float
 ) -> bool:
     """Whether a line is part of the row above it."""
+    # A word that is hyphenated goes on.
     last = row[-1]
     if any(_is_hyphenated(last.at(one.first), one.text) for one in line.placed):
         return True
+    # Texts in other columns only: the row is set at two heights.
     distance = line.middle - last.middle
     above = set().union(*(one.columns for one in row))
     is_tight = distance <= _TIGHT * usual
     if not above & line.columns:
         return distance <= _HALF * usual or (is_tight and line.columns.isdisjoint({0}))
+    # So far the row is a name alone: its next line, or the name of the next row.
     name, next_name = last.at(0), line.at(0)
     if name is not None and next_name is not None and all(set(one.columns) == {0} for one in row):
         return _reads_on(name, next_name) or (is_tight and not _is_nearer(line, last, below))
+    # Values below values, or a text in a new column, are another row.
     if any(_both_hold_values(line, one) for one in row) or not line.columns < above:
         return False
     if any(one.text.is_value for one in line.placed if one.first):
         return False
+    # Words alone: wrapped texts, if the name goes on or the line is near.
     if next_name is not None and name is not None and _reads_on(name, next_name):
         return True
     if next_name is not None:
@@ -296,8 +321,13 @@ def _reads_on(text: PlacedText, following: PlacedText) -> bool:
 
 
 def _centred_labels(band: Sequence[TableLine]) -> list[RowLabel]:
-    """The labels of the first column, each printed in the middle of its rows, which nothing else
-    tells; none if the rows cannot be shared out so."""
+    """The labels of the first column, each printed in the middle of its rows; empty unless all rows
+    can be shared out so.
+
+        2019   3
+        2020   5    <- "Oslo" is printed here, beside the middle one of its rows
+        2021   4
+    """
     rows = [line.middle for line in band if line.columns - {0}]
     ones = [(line.middle, one) for line in band for one in line.placed if one.end == 1]
     if (
@@ -307,6 +337,7 @@ def _centred_labels(band: Sequence[TableLine]) -> list[RowLabel]:
         or len(ones) == len(rows)
     ):
         return []
+    # Each label takes the rows from `start` on whose middle is nearest to its own.
     labels, start = [], 0
     for middle, one in ones:
         if start == len(rows):
@@ -325,38 +356,31 @@ def sideways_labels(
     words: Sequence[Segment], rows: Sequence[PrintedRow], edges: Sequence[float]
 ) -> list[RowLabel]:
     """The labels printed at a right angle beside rows, each with the rows between the rules around
-    it.
-
-    Without rules, neighbours share the rows out half-way. `column` is -1: they are left of all
-    columns.
-    """
+    it. Their `column` is -1: left of all columns."""
+    # Words that overlap in height are lines of one label.
     labels: list[list[Segment]] = []
     for word in sorted(words, key=lambda word: (word.top + word.bottom) / 2):
         if (
             labels
             and min(word.bottom, labels[-1][-1].bottom) - max(word.top, labels[-1][-1].top) > 0
         ):
-            labels[-1].append(word)  # another line of the same label
+            labels[-1].append(word)
         else:
             labels.append([word])
     tops = [min(word.top for word in label) for label in labels]
     bottoms = [max(word.bottom for word in label) for label in labels]
     found = []
-    for nth, (label, top, bottom) in enumerate(zip(labels, tops, bottoms, strict=True)):
-        ceiling = (bottoms[nth - 1] + top) / 2 if nth else float("-inf")
-        floor = (bottom + tops[nth + 1]) / 2 if nth + 1 < len(labels) else float("inf")
+    for nth, label in enumerate(labels):
+        top, bottom = tops[nth], bottoms[nth]
         middle = (top + bottom) / 2
+        # Up to the nearest rule, or half-way to the label before and behind.
+        before = bottoms[nth - 1] if nth else float("-inf")
+        behind = tops[nth + 1] if nth + 1 < len(labels) else float("inf")
         ceiling = max(
-            [edge for edge in edges if (bottoms[nth - 1] if nth else edge) <= edge < middle],
-            default=ceiling,
+            (edge for edge in edges if before <= edge < middle), default=(before + top) / 2
         )
         floor = min(
-            [
-                edge
-                for edge in edges
-                if middle < edge <= (tops[nth + 1] if floor < float("inf") else edge)
-            ],
-            default=floor,
+            (edge for edge in edges if middle < edge <= behind), default=(bottom + behind) / 2
         )
         inside = [at for at, row in enumerate(rows) if ceiling < row.middle < floor]
         if inside:
@@ -374,9 +398,8 @@ class _OpenGroup:
     """A group that rows may still be added to."""
 
     name: str
-    weight: tuple[int, float]
-    """Sorts groups by rank: names above the columns, then bold names before others; then by the
-    left edge."""
+    rank: int
+    """-1 for a name above the columns, 0 for a name in bold while others are not, else 1."""
     left: float
     begins_band: bool
     is_indenting: bool | None = None
@@ -389,10 +412,11 @@ def groups_of(
     """The names of the groups of each row, outermost first; for a row that opens a group, those
     around it.
 
+    A group of indented rows ends where the indentation returns; another one at the next name of its
+    rank, or at a rule if it began at a rule.
+
     roles: whether a row is a lone name that opens a group, one above the columns ("banner"), or any
-    other. begins_band: which rows come directly below a rule over the whole table. Indented rows
-    end where the indentation returns; others at the next name of that rank, or at a rule when a
-    rule opened their group.
+    other. begins_band: which rows come directly below a rule over the whole table.
     """
     names = [row.entries()[0].texts[0] for row in rows]
     all_bold = all(name.is_bold for name in names)
@@ -402,16 +426,16 @@ def groups_of(
         left, step = name.left, _INDENT_EMS * name.words[0].size
         if roles[nth] in ("group", "banner"):
             rank = -1 if roles[nth] == "banner" else int(all_bold or not name.is_bold)
-            one = _OpenGroup(row.texts()[0], (rank, left), left, begins_band[nth])
+            group = _OpenGroup(row.texts()[0], rank, left, begins_band[nth])
             follows = nth > 0 and roles[nth - 1] == roles[nth]
-            while stack and _ends_at(stack[-1], one, step, follows=follows):
+            while stack and _ends_at(stack[-1], group, step, follows=follows):
                 stack.pop()
-            found.append(tuple(group.name for group in stack))
-            stack.append(one)
+            found.append(tuple(outer.name for outer in stack))
+            stack.append(group)
             continue
-        while stack and _is_left(stack[-1], left, step, begins_band=begins_band[nth]):
+        while stack and _is_outside(stack[-1], left, step, begins_band=begins_band[nth]):
             stack.pop()
-        if stack and stack[-1].is_indenting is None and stack[-1].weight[0] >= 0:
+        if stack and stack[-1].is_indenting is None and stack[-1].rank >= 0:
             stack[-1].is_indenting = left > stack[-1].left + step
         found.append(tuple(group.name for group in stack))
     return found
@@ -420,14 +444,15 @@ def groups_of(
 def _ends_at(group: _OpenGroup, following: _OpenGroup, step: float, *, follows: bool) -> bool:
     """Whether a group ends where another name opens one; a name right below another of its rank
     goes a level deeper."""
-    if group.weight[0] != following.weight[0]:
-        return group.weight[0] > following.weight[0]
+    if group.rank != following.rank:
+        return group.rank > following.rank
     if following.left > group.left + step:
         return False
     return not (follows and group.is_indenting is None and abs(following.left - group.left) <= step)
 
 
-def _is_left(group: _OpenGroup, left: float, step: float, *, begins_band: bool) -> bool:
+def _is_outside(group: _OpenGroup, left: float, step: float, *, begins_band: bool) -> bool:
+    """Whether a row that begins at `left` is no row of the group any more."""
     if group.is_indenting is None:
         return False
     if group.is_indenting:
