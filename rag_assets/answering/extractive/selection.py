@@ -1,11 +1,25 @@
-"""Chooses candidates and makes claims of them: the best of each part of the question, then the next
-best.
+"""Which candidates become the claims of an answer, and which are shown as near.
 
-Candidates below the floor are shown beside the answer, as near the question. Repetitions are left
-out; sentences of different papers with other figures or the opposite direction do not count as
-repetitions. Each claim is verbatim in its context and quoted as its own evidence. Sentences that
-follow each other in a paragraph become one claim, in the order of the paper: apart, they read as
-two findings, and the second may begin with "it".
+    candidates of all contexts, each with its relevance to each part of the question
+     |
+     |  choose        what is chosen                       relevance that it needs at least
+     |                1. the best of each part             the floor
+     |                2. of other papers, until so many    the floor, and .9 of the best of a part
+     |                   are quoted as are wanted
+     |                3. the next best, while there is     the floor, and .7 (same paper) or .9
+     |                   room: one more claim              (other paper, footnote) of that best
+     |  published     4. sentences right beside those      half the floor
+     |                   of step 1, in the same claim
+     v
+    published_spans   sentences that follow each other are one span: apart they read as two
+     |                findings, and the second may begin with "it"
+     v
+    claims_of         one claim per span, verbatim and quoted as its own evidence; what several
+                      papers state is one claim with a citation of each
+
+What is only supposed (a hypothesis, a plan, the claim of others) gives way to a finding in step 1,
+and is not chosen in the others. Repetitions (`is_new`) are left out; sentences of different papers
+with other figures or the opposite direction are no repetitions. The best of the rest are `nearest`.
 """
 
 import re
@@ -83,8 +97,8 @@ class Selection:
         """The first so many of the chosen are the best ones of the parts."""
 
     def choose(self, *, min_papers: int) -> None:
-        """The best candidate of each part, if it is a claim; one of another paper where too few
-        papers are quoted; then the next best."""
+        """Steps 1 to 3 of the module. min_papers: how many papers should be quoted."""
+        # 1. The best of each part.
         for part in self._parts:
             best = self._best_of(part)
             is_claim = not self._candidates[best].pointer
@@ -93,21 +107,19 @@ class Selection:
         if not self.chosen:
             return
         self._n_best = len(self.chosen)
+        # 2. Other papers.
         n_claims = self._n_best + _FURTHER_CLAIMS
         while len(papers := self._papers()) < min_papers:
-            other = next(
-                (i for i in self._order if self._work(i) not in papers and self._fits(i)), None
-            )
+            others = (i for i in self._order if self._work(i) not in papers)
+            other = next(filter(self._may_follow, others), None)
             if other is None:
                 break
             self.chosen.append(other)
             n_claims += 1
+        # 3. The next best.
         for i in self._order:
-            if (
-                len(self.chosen) < self._max_claims
-                and self._fits(i)
-                and self._has_room(i, n_claims)
-            ):
+            is_full = len(self.chosen) >= self._max_claims
+            if not is_full and self._may_follow(i) and self._has_room(i, n_claims):
                 self.chosen.append(i)
         del self.chosen[self._max_claims :]
 
@@ -117,10 +129,10 @@ class Selection:
         best = int(part.relevance.argmax())
         if asks_what_is_supposed(part.text):
             return best
-        findings = np.where([one.is_supposed for one in self._candidates], 0.0, part.relevance)
-        found = int(findings.argmax())
-        share = _FURTHER_SHARE if self._are_of_one_matter(found, best) else _FINDING_SHARE
-        return found if findings[found] >= share * part.relevance[best] else best
+        of_findings = np.where([one.is_supposed for one in self._candidates], 0.0, part.relevance)
+        finding = int(of_findings.argmax())
+        share = _FURTHER_SHARE if self._are_of_one_matter(finding, best) else _FINDING_SHARE
+        return finding if of_findings[finding] >= share * part.relevance[best] else best
 
     def _is_supposed(self, i: int) -> bool:
         """Whether a candidate tells no finding, and no part asks what was supposed."""
@@ -144,39 +156,35 @@ class Selection:
 
     def published(self) -> list[tuple[Candidate, float]]:
         """The chosen candidates with their relevance, best first; then the neighbours of the best
-        ones."""
+        ones (step 4)."""
         best = [self._candidates[i] for i in self.chosen[: self._n_best]]
-        found = self._chosen()
-        for i in self._order if found else ():
+        published = self._chosen()
+        for i in self._order if published else ():
             if self._best[i] < _NEIGHBOUR_SHARE * self._floor:
                 break
-            of_best = [
-                one
-                for one in published_spans(found, self._contexts)
-                if any(one.of is it for it in best)
-            ]
-            is_left = i not in self.chosen and not self._is_supposed(i)
-            if is_left and _fitting(self._candidates[i], of_best, self._contexts):
-                found.append((self._candidates[i], self.relevance(i)))
-        return found
+            spans = published_spans(published, self._contexts)
+            of_best = [span for span in spans if any(span.of is one for one in best)]
+            may_join = i not in self.chosen and not self._is_supposed(i)
+            if may_join and _joined(self._candidates[i], of_best, self._contexts):
+                published.append((self._candidates[i], self.relevance(i)))
+        return published
 
     def nearest(self) -> list[tuple[Candidate, float]]:
         """The best candidates that are not published, with their relevance; a table is named
         once."""
-        said = [one for one, _ in self.published()]
-        found: list[tuple[Candidate, float]] = []
+        shown = [one for one, _ in self.published()]
+        nearest: list[tuple[Candidate, float]] = []
         for i in self._order:
-            if len(found) == MOST_NEAREST or self._best[i] < _NEAR_FROM:
+            if len(nearest) == MOST_NEAREST or self._best[i] < _NEAR_FROM:
                 break
-            pointer = self._candidates[i].pointer
+            candidate = self._candidates[i]
             if self.chosen and (self._is_supposed(i) or self._is_contrary(i)):
                 continue
-            if is_new(self._candidates[i], said) and not (
-                pointer and any(one.pointer == pointer for one in said)
-            ):
-                said.append(self._candidates[i])
-                found.append((self._candidates[i], self.relevance(i)))
-        return found
+            names_again = any(one.pointer == candidate.pointer for one in shown if one.pointer)
+            if is_new(candidate, shown) and not names_again:
+                shown.append(candidate)
+                nearest.append((candidate, self.relevance(i)))
+        return nearest
 
     def _is_contrary(self, i: int) -> bool:
         """Whether a candidate says the opposite of a published one about the same matter."""
@@ -205,31 +213,31 @@ class Selection:
         one = self._candidates[i]
         return self._contexts[one.context].paper.work or one.paper_id
 
-    def _fits(self, i: int) -> bool:
+    def _may_follow(self, i: int) -> bool:
+        """Whether a candidate may be published beside those that are chosen."""
         one = self._candidates[i]
-        is_beside = self._work(i) in self._papers() and not one.is_note
-        share = _FURTHER_SHARE if is_beside else _OTHER_SHARE
-        is_enough = any(
+        if i in self.chosen or one.pointer or self._is_supposed(i):
+            return False
+        is_of_quoted = self._work(i) in self._papers() and not one.is_note
+        share = _FURTHER_SHARE if is_of_quoted else _OTHER_SHARE
+        is_relevant = any(
             part.relevance[i] >= max(self._floor, share * float(part.relevance.max()))
             for part in self._parts
         )
-        is_claim = not one.pointer and not self._is_supposed(i)
-        own = [
-            self._candidates[j] for j in self.chosen if self._candidates[j].paper_id == one.paper_id
-        ]
-        return i not in self.chosen and is_claim and is_enough and is_new(one, own)
+        chosen = (self._candidates[j] for j in self.chosen)
+        return is_relevant and is_new(one, [it for it in chosen if it.paper_id == one.paper_id])
 
     def _has_room(self, i: int, n_claims: int) -> bool:
-        published = published_spans(self._chosen(), self._contexts)
-        return (
-            len(published) < n_claims
-            or _fitting(self._candidates[i], published, self._contexts) is not None
-        )
+        """Whether the answer has at most `n_claims` claims with a candidate: it joins one, or there
+        are fewer."""
+        spans = published_spans(self._chosen(), self._contexts)
+        joined = _joined(self._candidates[i], spans, self._contexts)
+        return len(spans) < n_claims or joined is not None
 
 
-def is_new(one: Candidate, said: Sequence[Candidate]) -> bool:
-    """Whether a candidate is neither published with one of the others, nor holds one, nor says
-    nearly the same."""
+def is_new(one: Candidate, others: Sequence[Candidate]) -> bool:
+    """Whether a candidate is in none of the others' text, holds none of them, and repeats none in
+    nearly the same words."""
     return not any(
         (one.context == other.context and _hold_each_other(one, other))
         or (
@@ -237,7 +245,7 @@ def is_new(one: Candidate, said: Sequence[Candidate]) -> bool:
             if one.paper_id == other.paper_id
             else _says_the_same(one.text, other.text)
         )
-        for other in said
+        for other in others
     )
 
 
@@ -293,17 +301,17 @@ def published_spans(
     relevance, best first."""
     spans: list[PublishedSpan] = []
     for one, relevance in chosen:
-        beside = _beside(one, spans)
-        if any(it.start <= one.start and one.end <= it.end for it in beside):
+        beside = _sentences_beside(one, spans)
+        if any(span.start <= one.start and one.end <= span.end for span in beside):
             continue
-        if fitting := _fitting(one, spans, contexts):
-            taken, (start, end) = fitting
-            taken.start, taken.end = min(taken.start, start), max(taken.end, end)
+        if joined := _joined(one, spans, contexts):
+            span, (start, end) = joined
+            span.start, span.end = min(span.start, start), max(span.end, end)
             continue
-        is_free = not any(it.start < one.shown[1] and one.shown[0] < it.end for it in beside)
-        spans.append(
-            PublishedSpan(one, *(one.shown if is_free else (one.start, one.end)), relevance)
-        )
+        # Its own span, with the sentence that it needs unless that is published already.
+        is_free = not any(span.start < one.shown[1] and one.shown[0] < span.end for span in beside)
+        start, end = one.shown if is_free else (one.start, one.end)
+        spans.append(PublishedSpan(one, start, end, relevance))
     return spans
 
 
@@ -314,8 +322,8 @@ def claims_of(
     chosen: as for `published_spans`."""
     claims: list[DraftClaim] = []
     papers: list[set[str]] = []
-    for it in published_spans(chosen, contexts):
-        claim, paper = _claim(it, contexts[it.of.context].text), it.of.paper_id
+    for span in published_spans(chosen, contexts):
+        claim, paper = _claim(span, contexts[span.of.context].text), span.of.paper_id
         alike = (
             nth
             for nth, one in enumerate(claims)
@@ -331,24 +339,27 @@ def claims_of(
     return claims
 
 
-def _fitting(
+def _joined(
     one: Candidate, spans: Sequence[PublishedSpan], contexts: Sequence[Context]
 ) -> tuple[PublishedSpan, Span] | None:
+    """The span that a candidate can be published with, and what of its text joins it: with the
+    sentence that it needs, or alone."""
     text = contexts[one.context].text
-    fitting = (
-        (it, span)
-        for span in (one.shown, (one.start, one.end))
-        for it in _beside(one, spans)
-        if it.can_take(*span, text)
+    joined = (
+        (span, own)
+        for own in (one.shown, (one.start, one.end))
+        for span in _sentences_beside(one, spans)
+        if span.can_take(*own, text)
     )
-    return next(fitting, None)
+    return next(joined, None)
 
 
-def _beside(one: Candidate, spans: Sequence[PublishedSpan]) -> list[PublishedSpan]:
+def _sentences_beside(one: Candidate, spans: Sequence[PublishedSpan]) -> list[PublishedSpan]:
+    """The spans of sentences of the same context; empty for other candidates."""
     return [
-        it
-        for it in spans
-        if it.of.context == one.context and _is_sentence(it.of) and _is_sentence(one)
+        span
+        for span in spans
+        if span.of.context == one.context and _is_sentence(span.of) and _is_sentence(one)
     ]
 
 
@@ -358,10 +369,12 @@ def _is_sentence(one: Candidate) -> bool:
 
 def _claim(span: PublishedSpan, text: str) -> DraftClaim:
     own = span.of
-    said = _trimmed(text[span.start : span.end]) if _is_sentence(own) else own.text
-    quote, said = own.quote or said, own.pointer or said
+    verbatim = _trimmed(text[span.start : span.end]) if _is_sentence(own) else own.text
+    quote = own.quote or verbatim
     return DraftClaim(
-        said, (DraftCitation(own.chunk_id, quote),), relevance=round(span.relevance, _N_DECIMALS)
+        own.pointer or verbatim,
+        (DraftCitation(own.chunk_id, quote),),
+        relevance=round(span.relevance, _N_DECIMALS),
     )
 
 
