@@ -1,4 +1,17 @@
-"""The asset `embeddings`: a vector for each passage, and the vectors of its tokens."""
+"""The asset `embeddings`: the vectors of each passage.
+
+| vectors of    | made of                   | made by                               | for         |
+|---------------|---------------------------|---------------------------------------|-------------|
+| the tokens    | the text                  | `LocalTokenEncoder`, with the vector  | our models  |
+|               |                           | of the same text in one pass          |             |
+| the passage   | the summary, if there is  | the embedder of the settings; what    | every model |
+|               | one, and the text         | that pass did not make already        |             |
+| words, sparse | the text                  | `SparseModel`                         | Qdrant      |
+
+All are kept by model and text in one file, `data/cache/vectors.sqlite3`: what was made once is not
+made again, wherever the passage is. `embeddings` plans (`_wanted`), makes what is missing
+(`_make_missing`) and deletes what no passage needs any more (`_keep_only`).
+"""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -80,31 +93,24 @@ def embeddings(
     The tokens of Google's models are estimated: its API reports none for embeddings.
     """
     paths = settings.paths
-    facts, sparse, file = (
-        embedder_facts(settings.embedding, paths.models),
-        open_sparse_vectors(settings),
-        vector_file(paths.vectors),
-    )
+    facts = embedder_facts(settings.embedding, paths.models)
+    sparse = open_sparse_vectors(settings)
+    file = vector_file(paths.vectors)
 
     def follows_from() -> list[Any]:
         made_of = checksums({paths.passages: PASSAGES})
         return [made_of, facts.identity, sparse.identity if sparse else None, file.stands()]
 
     def make() -> Made:
+        # Plan. Entries are not read for damage again if the file is as the last run left it.
         is_as_left = last_fact(_STANDS) == str(file.stands())
         wanted = _wanted(settings, replace(file, is_as_left=is_as_left), sparse)
+        # Make.
         spent_before = models.budget.spent
         run = _make_missing(wanted, settings, models, workforce)
-        spent = models.budget.since(spent_before)
-        n_sparse = (
-            sparse.embed(
-                (item.text for item in wanted.items),
-                batch_size=EMBEDDING_BATCH,
-                report=progress("embeddings", "sparse vectors"),
-            )
-            if sparse
-            else 0
-        )
+        n_sparse = _make_missing_sparse(wanted)
+        made = _done(run, n_sparse, models.budget.since(spent_before))
+        # Note the papers that have no vectors; they are tried again.
         lost = _lost_papers(wanted.items, run.lost, facts.identity, paths)
         write_atomically(manifest_file(paths.vectors), Manifest(quarantined=lost).to_bytes())
 
@@ -119,17 +125,23 @@ def embeddings(
             len(wanted.texts),
             check_all(EMBEDDING_PROMISES, VectorsCandidate(lost)),
             publish,
-            {"model": facts.identity, "dimension": facts.dimension} | _done(run, n_sparse, spent),
+            {"model": facts.identity, "dimension": facts.dimension} | made,
             is_settled=not lost and not is_recent(paths),
         )
 
-    groups, idle = {"embedding": settings.embedding}, _done(EmbeddingRun(0, 0.0), 0, Usage())
-    yield from asset_step(paths.vectors, groups, make, follows_from, counted="passages", idle=idle)
+    yield from asset_step(
+        paths.vectors,
+        {"embedding": settings.embedding},
+        make,
+        follows_from,
+        counted="passages",
+        idle=_done(EmbeddingRun(0, 0.0), 0, Usage()),
+    )
 
 
 _STANDS = "file_stands"
-"""Metadata: how the file of vectors stood when all its entries were known to be sound, see
-`KeptFile.stands`."""
+"""Metadata: `KeptFile.stands` of the file of vectors when all its entries were known to be
+sound."""
 
 
 def _done(run: EmbeddingRun, n_sparse: int, spent: Usage) -> dict[str, Any]:
@@ -173,16 +185,15 @@ def _wanted(settings: Settings, file: KeptFile, sparse: SparseVectors | None) ->
     embedding, folder = settings.embedding, settings.paths.models
     items = passage_rows(settings.paths)
     cache = VectorCache(file, embedder_facts(embedding, folder))
-    papers = {cache: _by_paper(items, "embedded_text")}
-    note_papers(file, papers | ({sparse.cache: _by_paper(items, "text")} if sparse else {}))
+    papers: dict[MadeOfTexts[Any], dict[str, list[str]]] = {
+        cache: _by_paper(items, "embedded_text")
+    }
+    if sparse:
+        papers[sparse.cache] = _by_paper(items, "text")
+    note_papers(file, papers)
     with_tokens = [item.text for item in items] if stores_tokens(embedding) else []
-    return _Wanted(
-        items,
-        with_tokens,
-        cache,
-        TokenStore(file, open_token_encoder(embedding, folder).identity),
-        sparse,
-    )
+    tokens = TokenStore(file, open_token_encoder(embedding, folder).identity)
+    return _Wanted(items, with_tokens, cache, tokens, sparse)
 
 
 def _make_missing(
@@ -193,6 +204,7 @@ def _make_missing(
     paper_of = {
         text: item.paper_id for item in wanted.items for text in (item.text, item.embedded_text)
     }
+    # Tokens, with the vector of each text.
     coded = store_missing_tokens(
         wanted.tokens,
         encoding_in(workforce, embedding, folder, paper_of),
@@ -201,21 +213,33 @@ def _make_missing(
         batch_size=EMBEDDING_BATCH,
         report=progress("embeddings", "passages with token vectors"),
     )
+    # The other vectors: in processes of their own by a model that runs here, else by its API.
     embedder = open_embedder(embedding, folder, connections=models)
-    is_ours = not is_hosted(embedding.model)
+    embed = None
+    if not is_hosted(embedding.model):
+        embed = embedding_in(workforce, embedding, folder, embedder.identity, paper_of)
     run = embed_missing(
         wanted.cache,
         embedder,
         [text for text in wanted.texts if text not in coded.lost],
         batch_size=EMBEDDING_BATCH,
-        embed=embedding_in(workforce, embedding, folder, embedder.identity, paper_of)
-        if is_ours
-        else None,
+        embed=embed,
         report=progress("embeddings", "passages"),
     )
     workforce.close()  # each of its processes holds the model, and no later stage needs one
     return EmbeddingRun(
         coded.n_embedded + run.n_embedded, coded.seconds + run.seconds, {**coded.lost, **run.lost}
+    )
+
+
+def _make_missing_sparse(wanted: _Wanted) -> int:
+    """Make the sparse vectors that are not kept yet, if a model of them is set; returns how many."""
+    if wanted.sparse is None:
+        return 0
+    return wanted.sparse.embed(
+        (item.text for item in wanted.items),
+        batch_size=EMBEDDING_BATCH,
+        report=progress("embeddings", "sparse vectors"),
     )
 
 
@@ -228,8 +252,9 @@ def _keep_only(wanted: _Wanted, paths: Paths) -> int:
         wanted.cache: wanted.texts,
         wanted.tokens: wanted.with_tokens,
     }
-    in_use |= {wanted.sparse.cache: [item.text for item in wanted.items]} if wanted.sparse else {}
-    n_removed, *_ = [made.keep_only(own) for made, own in in_use.items()]
+    if wanted.sparse:
+        in_use[wanted.sparse.cache] = [item.text for item in wanted.items]
+    n_removed, *_ = [kept.keep_only(texts) for kept, texts in in_use.items()]
     prune_other_models(wanted.cache.file, in_use, {item.paper_id for item in wanted.items})
     return n_removed
 
@@ -246,21 +271,22 @@ def _lost_papers(
     paper is left."""
     if not lost:
         return []
-    texts = (
-        (item.paper_id, text)
+    reasons = {
+        item.paper_id: lost[text]
         for item in items
         for text in (item.text, item.embedded_text)
         if text in lost
-    )
-    reasons = {paper: lost[text] for paper, text in texts}
+    }
     index = read_columns(paths.parsed_index, ["paper_id", "file_path"])
     files = dict(zip(index["paper_id"].to_pylist(), index["file_path"].to_pylist(), strict=True))
-    why = {
-        paper: f"No vectors were made of it: {files[paper]} {reason}"
-        for paper, reason in sorted(reasons.items())
-    }
     quarantined = [
-        QuarantinedPaper(paper, files[paper], error, identity) for paper, error in why.items()
+        QuarantinedPaper(
+            paper,
+            files[paper],
+            f"No vectors were made of it: {files[paper]} {reason}",
+            identity,
+        )
+        for paper, reason in sorted(reasons.items())
     ]
     if len(quarantined) > 1 and len(quarantined) == len({item.paper_id for item in items}):
         raise WorkLost(
