@@ -157,30 +157,44 @@ class Searcher:
         budget_tokens: int | None = None,
         rankings: Rankings | None = None,
     ) -> Evidence:
-        """The best `k` chunks, and the contexts made of what was found in them.
+        """The best `k` chunks, and the contexts to answer from.
 
-        Of a question with two parts in the best `k` of each; of one with more in fewer of each, at
-        least half as many.
+        The contexts are packed of passages from these givers, in this order, until the budget is
+        used up:
 
-        budget_tokens: pack so many tokens out of everything that was found instead. rankings: made
-        for this question before, and added to: an answer that asks for more chunks of its question
-        ranks nothing again.
+        | giver                   | gives                          | to a question that            |
+        |-------------------------|--------------------------------|-------------------------------|
+        | `_title_pages`          | title pages                    | asks about a work or a writer |
+        | `_of_each_named`        | the best of each paper in turn | names several papers          |
+        | `_elements`             | the elements                   | asks for "Table 2", a figure  |
+        | `_best_of_papers`       | the best of each paper         | asks which papers             |
+        | `_below`                | statements                     | asks for funding, data, ...   |
+        | `_best_of_parts`        | what the search found          | asks anything                 |
+        | `places_of`             | the beginning                  | asks who, when, or a summary  |
+        | `_conclusions_of`       | conclusions                    | asks for a summary            |
+
+        budget_tokens: pack so many tokens of all passages that the search found instead. rankings:
+        made for this question before, and added to: an answer that asks for more chunks of its
+        question ranks nothing again.
         """
+        # Rank all passages.
         plan = self._planner.plan(question.question)
         rankings = {} if rankings is None else rankings
         if plan.parts not in rankings:
             rankings[plan.parts] = self._ranker.ranking(plan, question.filter)
         ranking = rankings[plan.parts]
+        # Choose what to pack.
         named = self._names.papers_named_alone(question.question)[:_MOST_NAMED]
-        meant = self._meant(question.question)
-        packed, notes = ranking.passages, list[str]()
+        works = self._works_meant(question.question)
+        to_pack, notes = ranking.passages, list[str]()
         if budget_tokens is None:
             budget_tokens = self._settings.budget_tokens
-            packed, notes = self._by_what_is_asked(plan.parts, ranking, k, named)
-            title_pages = self._title_pages(question, meant)
-            packed = [*title_pages, *self._of_each_named(question, named), *packed]
-        contexts, given = pack_contexts(
-            [(one.place, one.score) for one in packed],
+            of_parts, notes = self._by_what_is_asked(plan.parts, ranking, k, named)
+            title_pages = self._title_pages(question, works)
+            to_pack = [*title_pages, *self._of_each_named(question, named), *of_parts]
+        # Pack it.
+        contexts, chunks = pack_contexts(
+            [(one.place, one.score) for one in to_pack],
             self.library,
             self._sizes,
             budget_tokens=budget_tokens,
@@ -188,16 +202,19 @@ class Searcher:
             n_neighbours=self._settings.neighbours,
             passing=self._filters.passing(question.filter),
         )
-        known = tuple(
-            replace(context, paper=self.library.facts_of(context.paper_id)) for context in contexts
-        )
-        reports = self._cited.reports_in(given)
-        hits, only_cited = (
-            tuple(self.hits(ranking.passages, k, given)),
-            self._only_cited(question.question, meant),
-        )
         return Evidence(
-            known, given, hits, plan.queries, plan.usage, only_cited, named, reports, tuple(notes)
+            contexts=tuple(
+                replace(context, paper=self.library.facts_of(context.paper_id))
+                for context in contexts
+            ),
+            chunks=chunks,
+            reports=self._cited.reports_in(chunks),
+            hits=tuple(self.hits(ranking.passages, k, chunks)),
+            queries=plan.queries,
+            query_usage=plan.usage,
+            only_cited=self._only_cited(question.question, works),
+            named_papers=named,
+            absent=tuple(notes),
         )
 
     def _by_what_is_asked(
@@ -207,40 +224,45 @@ class Searcher:
         k: int,
         named: Sequence[str],
     ) -> tuple[list[RankedPassage], list[str]]:
-        """The passages to pack, those that a kind of question needs first, and notes on elements
-        (figures, tables) that are asked for and not there.
+        """The passages to pack, those that a kind of question needs before or behind the best, as
+        the table of `evidence` has them; and notes on elements that are asked for and not there.
 
         asked: the queries of each part, as `ranking.of_parts` has their passages.
         """
+        before, behind, notes = list[RankedPassage](), list[RankedPassage](), list[str]()
+        for queries, part in zip(asked, ranking.of_parts, strict=True):
+            text = queries[0].text
+            kinds = read(text).kinds
+            if QuestionKind.STATEMENTS in kinds:
+                statements = self._of_best_papers(
+                    part, named, lambda paper: self._below(paper, SectionKind.STATEMENTS)
+                )
+                before = [*statements, *before]
+            if asks_which_papers(text):
+                before = [*list(self._best_of_papers(part).values())[:_MOST_MEANT], *before]
+            if elements_asked := asked_for(text):
+                elements, absent_ones = self._elements(elements_asked, part)
+                before, notes = [*elements, *before], [*notes, *absent_ones]
+            if kinds & _ANSWERED_AT_THE_BEGINNING:
+                behind += self._of_best_papers(
+                    part, named, lambda paper: self.library.places_of(paper)[:_FIRST_PASSAGES]
+                )
+            if QuestionKind.SUMMARY in kinds:
+                behind += self._of_best_papers(part, named, self._conclusions_of)
+        return [*before, *self._best_of_parts(ranking, k), *behind], notes
+
+    def _best_of_parts(self, ranking: Ranking, k: int) -> list[RankedPassage]:
+        """All passages of the best chunks: `k` of each part where there are one or two; with more
+        parts, twice `k` of all together, but at least half of `k` of each."""
         parts = ranking.of_parts
         k_part = k if len(parts) < 2 else max((k + 1) // 2, 2 * k // len(parts))
         best = [one.place for part in parts for one in self._best_of_chunks(part)[:k_part]]
         places = [one.place for one in ranking.passages]
         are_best = np.isin(self.library.chunk_numbers(places), self.library.chunk_numbers(best))
-        packed = [one for one, is_best in zip(ranking.passages, are_best, strict=True) if is_best]
-        notes: list[str] = []
-        for queries, part in zip(asked, parts, strict=True):
-            kinds = read(queries[0].text).kinds
-            if kinds & _ANSWERED_AT_THE_BEGINNING:
-                packed += self._of_best_papers(
-                    part, named, lambda paper: self.library.places_of(paper)[:_FIRST_PASSAGES]
-                )
-            if QuestionKind.SUMMARY in kinds:
-                packed += self._of_best_papers(part, named, self._conclusions_of)
-            if QuestionKind.STATEMENTS in kinds:
-                statements = self._of_best_papers(
-                    part, named, lambda paper: self._below(paper, SectionKind.STATEMENTS)
-                )
-                packed = [*statements, *packed]
-            if asks_which_papers(queries[0].text):
-                packed = [*list(self._best_of_papers(part).values())[:_MOST_MEANT], *packed]
-            if elements_asked := asked_for(queries[0].text):
-                elements, absent_ones = self._elements(elements_asked, part)
-                packed, notes = [*elements, *packed], [*notes, *absent_ones]
-        return packed, notes
+        return [one for one, is_best in zip(ranking.passages, are_best, strict=True) if is_best]
 
-    def _meant(self, question: str) -> list[str]:
-        """The papers that a question about works means; none for other questions."""
+    def _works_meant(self, question: str) -> list[str]:
+        """The papers that a question about works means; empty for other questions."""
         reading = read(question)
         if QuestionKind.PUBLICATION not in reading.kinds:
             return []
@@ -252,6 +274,7 @@ class Searcher:
         )
 
     def _only_cited(self, question: str, meant: Sequence[str]) -> tuple[tuple[str, str], ...]:
+        """See `Evidence.only_cited`. meant: what `_works_meant` returns."""
         if meant or QuestionKind.PUBLICATION not in read(question).kinds:
             return ()
         found: dict[str, str] = {}
