@@ -29,7 +29,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import IO, Literal
+from typing import IO, Literal, Self
 
 from filelock import FileLock, Timeout
 
@@ -132,14 +132,32 @@ def shown(name: str) -> str:
 
 @dataclass(frozen=True)
 class TrashedPaper:
-    """A deletion."""
+    """A deletion, of one paper or of all."""
 
     trash_id: str
     paper_id: str
+    """Empty for all papers at once."""
     files: tuple[str, ...]
     """From the papers folder, with forward slashes."""
     state: State = "kept"
     """The others only while files are moved, or after a kill."""
+    all_papers: tuple[str, ...] = ()
+    """Ids of all papers that were deleted at once."""
+
+    @property
+    def paper_ids(self) -> tuple[str, ...]:
+        return self.all_papers or (self.paper_id,)
+
+    @classmethod
+    def of(cls, papers: Sequence[Paper], *, all_at_once: bool = False) -> Self:
+        """The deletion of papers that begins now."""
+        return cls(
+            f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(6)}",
+            "" if all_at_once else papers[0].paper_id,
+            tuple(file.relative for paper in papers for file in paper.files),
+            "discarding",
+            tuple(paper.paper_id for paper in papers) if all_at_once else (),
+        )
 
 
 class PaperTrash:
@@ -174,11 +192,24 @@ class PaperTrash:
                 raise NotFound(
                     f"There is no paper {shown(paper_id)}. GET /api/papers lists those there are."
                 )
-            trash_id = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(6)}"
-            trashed = TrashedPaper(
-                trash_id, paper_id, tuple(file.relative for file in paper.files), "discarding"
-            )
-            return self._discarded(trashed)
+            return self._discarded(TrashedPaper.of([paper]))
+
+    def discard_all(self, confirmation: str) -> TrashedPaper:
+        """Move the files of all papers to the trash, as one deletion.
+
+        confirmation: "delete 17 papers", with their number. Raises CorpusConflict for any other,
+        NotFound without a paper, and what `changing_papers` raises.
+        """
+        with changing_papers(self._settings):
+            papers = present_papers(self._settings)
+            if not papers:
+                raise NotFound("There is no paper to delete.")
+            wanted = f"delete {len(papers)} paper{'s' if len(papers) > 1 else ''}"
+            if confirmation != wanted:
+                raise CorpusConflict(
+                    f'Nothing was deleted. To move all papers to the trash, confirm it with "{wanted}".'
+                )
+            return self._discarded(TrashedPaper.of(papers, all_at_once=True))
 
     def restore(self, trash_id: str) -> TrashedPaper:
         """Move the files of a deletion back to where they were; the deletion is gone then.
@@ -192,11 +223,12 @@ class PaperTrash:
                 raise NotFound(
                     "There is no such deletion to undo: it was undone already, or its record is damaged."
                 )
-            present = [paper.paper_id.casefold() for paper in present_papers(self._settings)]
-            is_taken = any((self._papers / file).exists() for file in trashed.files)
-            if is_taken or trashed.paper_id.casefold() in present:
+            present = {paper.paper_id.casefold() for paper in present_papers(self._settings)}
+            again = [one for one in trashed.paper_ids if one.casefold() in present]
+            if again or any((self._papers / file).exists() for file in trashed.files):
+                name = shown((again or trashed.paper_ids)[0])
                 raise CorpusConflict(
-                    f"There is another paper {shown(trashed.paper_id)} now. Delete that one first; nothing was changed."
+                    f"There is another paper {name} now. Delete that one first; nothing was changed."
                 )
             return self._restored(replace(trashed, state="restoring"))
 
@@ -210,7 +242,7 @@ class PaperTrash:
             for trashed in begun:
                 logger.warning(
                     "The deletion or restoration of %s was cut short; it is completed.",
-                    trashed.paper_id,
+                    trashed.paper_id or "all papers",
                 )
             return [
                 self._discarded(deletion)
@@ -251,7 +283,10 @@ class PaperTrash:
             return None
         path = self._trash / trash_id / _MANIFEST
         content = unsealed(path.read_bytes()) if path.exists() else None
-        return TrashedPaper(**content | {"files": tuple(content["files"])}) if content else None
+        if not content:
+            return None
+        lists = {name: tuple(content.get(name, ())) for name in ("files", "all_papers")}
+        return TrashedPaper(**content | lists)
 
 
 def _move(source: Path, target: Path) -> None:

@@ -109,6 +109,12 @@ class CorpusChanges:
         trashed = self._trash.discard(paper_id)
         return trashed, self._runs.ask()
 
+    def discard_all(self, confirmation: str) -> tuple[TrashedPaper, str]:
+        """Move all papers to the trash; with the id of the run that takes them out. Raises as
+        `PaperTrash.discard_all`."""
+        trashed = self._trash.discard_all(confirmation)
+        return trashed, self._runs.ask()
+
     def restore(self, trash_id: str) -> tuple[TrashedPaper, str]:
         """Take a paper back; with the id of the run that reads it. Raises as
         `PaperTrash.restore`."""

@@ -153,7 +153,8 @@ def blocks(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Wor
 
 
 def _removal(published: pa.Table, updated: pa.Table, settings: Settings) -> Removal:
-    trashed = {deletion.paper_id for deletion in PaperTrash(settings).deletions()}
+    deletions = PaperTrash(settings).deletions()
+    trashed = {paper_id for deletion in deletions for paper_id in deletion.paper_ids}
     rows = published.select(["paper_id", "sha256", "error"]).to_pylist()
     read = {row["paper_id"]: row["sha256"] for row in rows if row["error"] is None}
     errors = updated["error"].to_pylist()

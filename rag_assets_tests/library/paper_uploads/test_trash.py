@@ -51,6 +51,24 @@ def test_a_deleted_paper_goes_with_all_its_files_and_comes_back_as_it_was(
     assert list(settings.paths.trash.iterdir()) == []
 
 
+def test_all_papers_go_by_their_number_and_come_back_as_they_were(
+    settings: Settings, papers: Path
+) -> None:
+    """A slip of the mouse would cost the whole library."""
+    before, trash = tree(papers), PaperTrash(settings)
+    for typed in ("", "delete all papers", "delete 1 paper"):
+        with pytest.raises(CorpusConflict, match='confirm it with "delete 2 papers"'):
+            trash.discard_all(typed)
+    assert tree(papers) == before
+
+    trashed = trash.discard_all("delete 2 papers")
+
+    assert tree(papers) == {}
+    assert trash.deletions() == [trashed]
+    trash.restore(trashed.trash_id)
+    assert tree(papers) == before
+
+
 def test_deletions_are_listed_until_they_are_undone(settings: Settings, papers: Path) -> None:
     """Whoever closed the page after a deletion has nothing else to find it by."""
     trash = PaperTrash(settings)

@@ -3,9 +3,9 @@ up to date."""
 
 from http import HTTPStatus
 from importlib.metadata import version
-from typing import Literal
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, UploadFile
+from fastapi import APIRouter, Query, UploadFile
 from pydantic import BaseModel, Field
 
 from rag_assets.core.errors import InvalidQuestions, MissingInput
@@ -17,6 +17,7 @@ from rag_assets.questions.files import configured_questions
 
 router = APIRouter(prefix="/api")
 _N_EXAMPLES = 3
+_ALL_PAPERS = "Empty for all papers at once."
 _RUN = Field(
     description="The run after which questions see the change; see GET /api/runs/{run_id}."
 )
@@ -84,7 +85,7 @@ class Uploaded(BaseModel):
 class Deleted(BaseModel):
     """A paper that is in the trash."""
 
-    paper_id: str
+    paper_id: str = Field(description=_ALL_PAPERS)
     trash_id: str = Field(description="Undoes it: POST /api/trash/{trash_id}/restore.")
     run_id: str = _RUN
 
@@ -92,7 +93,7 @@ class Deleted(BaseModel):
 class Restored(BaseModel):
     """A paper that is back."""
 
-    paper_id: str
+    paper_id: str = Field(description=_ALL_PAPERS)
     run_id: str = _RUN
 
 
@@ -100,7 +101,7 @@ class Deletion(BaseModel):
     """A paper that was deleted and can be had back."""
 
     trash_id: str = Field(description="Undoes it: POST /api/trash/{trash_id}/restore.")
-    paper_id: str
+    paper_id: str = Field(description=_ALL_PAPERS)
     files: list[str] = Field(description="From the papers folder.")
 
 
@@ -135,6 +136,20 @@ async def delete(paper_id: str, shared: SharedDep) -> Deleted:
     """Move a paper with all its files to the trash."""
     trashed, run_id = await shared.changing.result(lambda: shared.changes.discard(paper_id))
     return Deleted(paper_id=trashed.paper_id, trash_id=trashed.trash_id, run_id=run_id)
+
+
+@router.delete(
+    "/papers", status_code=HTTPStatus.ACCEPTED, tags=["papers"], dependencies=[counts_as_upload]
+)
+async def delete_all(
+    shared: SharedDep,
+    confirm: Annotated[
+        str, Query(max_length=100, description='"delete 17 papers", with their number.')
+    ],
+) -> Deleted:
+    """Move all papers with their files to the trash, as one deletion."""
+    trashed, run_id = await shared.changing.result(lambda: shared.changes.discard_all(confirm))
+    return Deleted(paper_id="", trash_id=trashed.trash_id, run_id=run_id)
 
 
 @router.get("/trash", tags=["papers"], dependencies=[counts_as_upload])

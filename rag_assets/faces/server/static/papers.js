@@ -20,6 +20,7 @@ export class Papers {
       this.add([...target.files]);
       target.value = "";
     });
+    byId("remove-all").addEventListener("click", () => this.removeAll());
     startDropping(byId("papers"), (files) => this.add(files));
   }
 
@@ -111,24 +112,33 @@ export class Papers {
 
   async remove(paper) {
     if (!confirm(`Remove “${shortened(titleOf(paper))}” from the papers? It goes to the trash folder.`)) return;
-    const path = `/api/papers/${encodeURIComponent(paper.paper_id)}`;
+    await this.discard(`/api/papers/${encodeURIComponent(paper.paper_id)}`, `“${shortened(titleOf(paper))}”`);
+  }
+
+  async removeAll() {
+    const words = `delete ${counted(this.all.size, "paper")}`;
+    const typed = prompt(`All papers go to the trash folder. To remove them, type: ${words}`);
+    if (typed) await this.discard(`/api/papers?confirm=${encodeURIComponent(typed.trim())}`, "All papers");
+  }
+
+  /** name: what is removed, as the page calls it. */
+  async discard(path, name) {
     try {
       const { run_id: run, trash_id: trash } = await (await request(path, { method: "DELETE" })).json();
-      const undo = { label: "Undo", run: () => this.restore(paper, trash) };
-      toast(`“${shortened(titleOf(paper))}” was removed.`, undo);
+      toast(`Removed: ${name}.`, { label: "Undo", run: () => this.restore(trash, name) });
       await this.load();
-      this.follow(run, `Removing ${titleOf(paper)}`);
+      this.follow(run, `Removing ${name}`);
     } catch (error) {
       toast(error.message);
     }
   }
 
-  async restore(paper, trash) {
+  async restore(trash, name) {
     try {
       const reply = await request(`/api/trash/${encodeURIComponent(trash)}/restore`, { method: "POST" });
       const { run_id: run } = await reply.json();
       await this.load();
-      this.follow(run, `Bringing back ${titleOf(paper)}`, `“${shortened(titleOf(paper))}” is back.`);
+      this.follow(run, `Bringing back ${name}`, `Back again: ${name}.`);
     } catch (error) {
       toast(error.message);
     }

@@ -60,7 +60,7 @@ def test_a_paper_that_was_removed_is_answered_from_no_more_and_can_be_brought_ba
     page.once("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Remove Herons at the winter coast").click()
     toast = page.locator(".toast")
-    expect(toast).to_contain_text("was removed")
+    expect(toast).to_contain_text("Removed: “Herons at the winter coast”")
     assert toast.bounding_box()["y"] < 200 < page.locator("#question").bounding_box()["y"]  # type: ignore[index]
     asked_meanwhile = ask(page, HERON_QUESTION)
     expect(asked_meanwhile.locator(".flag").first).to_contain_text(
@@ -71,7 +71,7 @@ def test_a_paper_that_was_removed_is_answered_from_no_more_and_can_be_brought_ba
     gone = ask(page, HERON_QUESTION)
 
     toast.get_by_role("button", name="Undo").click()
-    expect(toast).to_contain_text("is back", timeout=RUN_PATIENCE_MS)
+    expect(toast).to_contain_text("Back again", timeout=RUN_PATIENCE_MS)
     expect(paper).to_have_count(1)
     back = ask(page, HERON_QUESTION)
 
