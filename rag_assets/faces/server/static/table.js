@@ -1,10 +1,11 @@
-// A table of papers by questions: a row per paper, in each cell a verified quote with its page, or why there is none.
+// A table of papers by questions: a row per paper, in each cell what it says, its verified quote and page, or why there is none.
 
 import { asProblem, events, Problem, sendJson } from "./api.js";
 import { saved } from "./copy.js";
 import { button, byId, counted, el } from "./dom.js";
 import { attachCard, quoteFacts } from "./evidence.js";
 import { announce, problemBlock } from "./notices.js";
+import { smallTable } from "./small_table.js";
 import { pageWords } from "./words.js";
 
 const TYPES = { csv: "CSV", xlsx: "Excel", md: "Markdown" };
@@ -66,7 +67,9 @@ function cellOf({ text, citations, reason }, { title }, open) {
     attachCard(mark, () => quoteFacts(source));
     return mark;
   });
-  return el("td", {}, text, " ", el("span", { class: "marks" }, marks));
+  const quotes = [...new Set(citations.map(({ quote }) => quote))];
+  const shown = quotes.map((quote) => el("blockquote", { class: "quote" }, smallTable(quote, quote) ?? quote));
+  return el("td", {}, quotes.includes(text) ? "" : text, shown, el("span", { class: "marks" }, marks));
 }
 
 const bytesOf = (base64) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
