@@ -1,5 +1,5 @@
-"""The models that answers are made by: the one that writes and the one that judges, as settings
-name them.
+"""Opens the models that the settings name: the one that writes answers and the one that judges them.
+The adapters are in `model`.
 
 Opening a model loads nothing and sends nothing: its SDK is loaded by the first question, its
 `identity` is known before. What only models that write need is imported for them.

@@ -1,6 +1,7 @@
-"""SQLite files that keep what was paid for or took long: in one of them replies of models, vectors
-of questions, parsed documents and images of pages; in another what `search.embedding.vector_cache`
-keeps of passages.
+"""SQLite files of results that were paid for or took long, by kind and key.
+
+There are two: `Paths.kept` (replies of models, vectors of questions, parsed documents, images of
+pages) and `Paths.vectors` (what `search.embedding.vector_cache` keeps of passages).
 
 What is put is committed at once, so a killed run loses nothing that was finished. Each entry has a
 checksum; a damaged one counts as absent. A file that cannot be read or written costs time and

@@ -1,9 +1,9 @@
-"""What the files of a paper are before they are parsed: formats, hashes and order, and the
-fingerprint of the paper; a file is read again only when it changed.
+"""What is known of the files of a paper before they are parsed: format, hash, order, and the
+fingerprint of the paper. A file is read again only when it changed.
 
-A file is the one that was read while its inode, size and both times of change are the same. One
-that changed within moments of being read is not kept: another change in the same tick of the clock
-would leave no trace.
+A file is unchanged while its inode, size and both times of change are the same. One that changed
+within moments of being read is not kept: another change in the same tick of the clock would leave
+no trace.
 """
 
 import json

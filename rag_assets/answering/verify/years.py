@@ -1,9 +1,8 @@
-"""The years that a question asks for are conditions: whether a quote is of one of them, by the
-years around it.
+"""Tells whether a quote is of the year that a question asks for.
 
 The nearest place that names a year decides: the sentence or row, then the caption, the section, the
-title of the paper, at last what stands before it in its paragraph. Years of cited works are no
-years of a quote.
+title of the paper, at last what stands before it in its paragraph. Years of cited works are not
+those of the quote.
 """
 
 import re

@@ -1,10 +1,11 @@
-"""What tells works apart: DOIs, arXiv ids and PubMed ids in one form each, papers that are the same
-work (a preprint and its published version, two files of one paper), and how a paper says of itself
-that it was retracted: a label beside its title, a stamp, a notice at an end.
+"""Identifies works: DOIs, arXiv ids and PubMed ids in one form each; papers that are the same work (a
+preprint and its published version, two files of one paper); and papers that say of themselves that
+they were retracted.
 
-A paper about retractions uses the same words of others, mostly in the plural; there only a label or
-a stamp in capitals counts. A sentence about another paper is none of these. idutils is imported
-late: it compiles large patterns for .3 s, which a question need not wait for.
+A retraction is a label beside the title, a stamp, or a notice at an end. A paper about retractions
+uses the same words of others, mostly in the plural; there only a label or a stamp in capitals
+counts. idutils is imported late: it compiles large patterns for .3 s, which a question need not
+wait for.
 """
 
 import re

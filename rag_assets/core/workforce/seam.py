@@ -1,4 +1,4 @@
-"""What a workforce is to the stages, and which one the settings mean."""
+"""The interface `Workforce` of those that do work, and which one the settings choose."""
 
 from collections.abc import Callable, Generator, Iterable
 from pathlib import Path
