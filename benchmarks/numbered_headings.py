@@ -21,7 +21,7 @@ from rag_assets.core.errors import RagAssetsError
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.core.text.headings import heading_number
 from rag_assets.parsing.formats.tei.document import parse_tei
-from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.files import RawFile
 from rag_assets_testing.papers.outlines import ade_of, from_text, markdown_of
 
 _MIN_HEADINGS = 3

@@ -17,7 +17,7 @@ from rag_assets.search.embedding.token_vectors import LocalTokenEncoder
 from rag_assets.search.indexing.exact_vectors import ExactVectors
 from rag_assets.search.indexing.tantivy_index import TantivyIndex
 from rag_assets.search.reranking.base import SkippingReranker
-from rag_assets.search.retrieval import candidates, search
+from rag_assets.search.retrieval import ranking, search
 from rag_assets.search.retrieval.library import Library
 
 STEPS: dict[str, tuple[Any, str]] = {
@@ -25,7 +25,7 @@ STEPS: dict[str, tuple[Any, str]] = {
     "vector index": (ExactVectors, "search"),
     "cosines of what words found": (ExactVectors, "cosines"),
     "word index": (TantivyIndex, "search"),
-    "fusion": (candidates, "fused"),
+    "fusion": (ranking, "fused"),
     "reranking": (SkippingReranker, "judge"),
     "token vectors of passages": (LocalTokenEncoder, "encode"),
     "read passages": (Library, "passages"),

@@ -31,9 +31,8 @@ from rag_assets.search.embedding.token_store import (
 )
 from rag_assets.search.embedding.token_vectors import open_token_encoder
 from rag_assets.search.embedding.vector_cache import vector_file
-from rag_assets.search.indexing.builder import update_index
 from rag_assets.search.indexing.exact_vectors import write_vectors
-from rag_assets.search.indexing.folders import write_manifest
+from rag_assets.search.indexing.folders import update_index, write_manifest
 from rag_assets.search.indexing.protocols import IndexManifest, IndexRow, index_rows
 from rag_assets.search.indexing.stores import vector_index, word_index
 

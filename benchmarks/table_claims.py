@@ -24,7 +24,7 @@ from rag_assets.core.settings import Settings
 from rag_assets.core.text.tokens import token_counter
 from rag_assets.corpus.chunking.chunker import chunk_paper
 from rag_assets.parsing.registry import parser_of, sniff, stem_of
-from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.files import RawFile
 
 PARTS = ("tuned on", "held out")
 

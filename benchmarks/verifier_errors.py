@@ -37,7 +37,7 @@ from rag_assets.core.text.tokens import token_counter
 from rag_assets.corpus.chunking.chunker import chunk_paper
 from rag_assets.parsing.formats.text.document import parse_text
 from rag_assets.parsing.registry import parser_of, sniff, stem_of
-from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.files import RawFile
 
 DEMO = Path(__file__).parent.parent / "data" / "papers"
 THRESHOLDS = (75, 80, 85, 90, 95)

@@ -53,7 +53,7 @@ from rag_assets.parsing.attempts import FileToRead, ParseAttempt, read_file
 from rag_assets.parsing.corpus import BlocksToMake, block_rows_of
 from rag_assets.parsing.discovery import Paper, PaperFile
 from rag_assets.parsing.registry import sniff
-from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.files import RawFile
 from rag_assets.search.embedding.work import counting
 from rag_assets_testing.dask_cluster import real_cluster
 

@@ -15,7 +15,7 @@ from playwright.sync_api import sync_playwright
 from rag_assets.core.domain import Block, BlockKind, Document, Zone
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.formats.tei.document import parse_tei
-from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.files import RawFile
 from rag_assets_tests.demo_papers import FOLDER
 
 WITH_PDF = {

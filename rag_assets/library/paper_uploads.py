@@ -64,7 +64,7 @@ from rag_assets.parsing.registry import (
     stem_of,
     suffix_of,
 )
-from rag_assets.parsing.shared.files.raw import head_and_sha256
+from rag_assets.parsing.shared.files import head_and_sha256
 
 logger = logging.getLogger(__name__)
 _MANIFEST = "trash.json"

@@ -21,7 +21,7 @@ from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.parsing.discovery import Paper, PaperFile
 from rag_assets.parsing.known_files import KnownFiles, is_pdf
 from rag_assets.parsing.registry import installed_extras, parser_of
-from rag_assets.parsing.shared.files.raw import RawFile, hashed_content
+from rag_assets.parsing.shared.files import RawFile, hashed_content
 from rag_assets.parsing.store import (
     DocumentStore,
     demand_promises,

@@ -30,7 +30,7 @@ from rag_assets.parsing.attempts import ParseJob
 from rag_assets.parsing.discovery import Paper, PaperFile
 from rag_assets.parsing.known_files import fingerprinted, is_pdf
 from rag_assets.parsing.registry import FORMATS, looks_like
-from rag_assets.parsing.shared.files.raw import hashed_content
+from rag_assets.parsing.shared.files import hashed_content
 
 logger = logging.getLogger(__name__)
 NAME = "GROBID"

@@ -23,7 +23,7 @@ from rag_assets.parsing import registry
 from rag_assets.parsing.discovery import CANNOT_BE_OPENED, Paper, PaperFile, safe_id
 from rag_assets.parsing.places import ALIGNMENT_VERSION
 from rag_assets.parsing.registry import PARSER_VERSION, Format, expected_sources
-from rag_assets.parsing.shared.files.raw import head_and_sha256
+from rag_assets.parsing.shared.files import head_and_sha256
 
 _SETTLED_AFTER_NS = 2_000_000_000
 """More than the coarsest tick of a usual file system."""

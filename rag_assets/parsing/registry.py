@@ -15,7 +15,7 @@ from typing import cast
 from rag_assets.core.domain import Document, SourceFormat
 from rag_assets.core.errors import UnreadableDocument
 from rag_assets.core.settings import ParsingSettings
-from rag_assets.parsing.shared.files.raw import RawFile, decoded
+from rag_assets.parsing.shared.files import RawFile, decoded
 
 Parse = Callable[[RawFile, ParsingSettings], Document]
 Sniff = Callable[[bytes], bool]

@@ -7,7 +7,7 @@ from typing import Any
 from rag_assets.core.domain import Document
 from rag_assets.core.settings import ParseLimits, ParsingSettings
 from rag_assets.parsing.formats.ade.document import parse_ade
-from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.files import RawFile
 
 Json = dict[str, Any]
 

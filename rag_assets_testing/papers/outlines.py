@@ -11,7 +11,7 @@ from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.formats.markdown.document import parse_markdown
 from rag_assets.parsing.formats.pdf.document import parse_pdf
 from rag_assets.parsing.formats.text.document import parse_text
-from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.files import RawFile
 from rag_assets_testing.papers.ade import parsed as parsed_ade
 from rag_assets_testing.papers.ade import v1_chunk, v1_file
 from rag_assets_testing.papers.docling import DoclingWriter

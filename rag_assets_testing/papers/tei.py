@@ -5,7 +5,7 @@ from pathlib import Path
 from rag_assets.core.domain import Block, BlockKind, Document
 from rag_assets.core.settings import ParseLimits, ParsingSettings
 from rag_assets.parsing.formats.tei.document import parse_tei
-from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.files import RawFile
 
 WORDS = "Ferritin fell in the treated group while the control group kept its level over the whole winter term. "
 SURFACES = "".join(

@@ -11,7 +11,7 @@ from rag_assets.answering.extractive.candidates import candidate
 from rag_assets.answering.extractive.relevance import ScoredPart
 from rag_assets.answering.extractive.selection import Selection, claims_of, is_new
 from rag_assets.core.domain import ContextUnit, UnitKind
-from rag_assets.corpus.references.mentions import supposes
+from rag_assets.corpus.references import supposes
 from rag_assets_tests.answering.builders import chunk, context
 
 SENTENCES = (

@@ -12,7 +12,7 @@ from rag_assets.core.tables import PROFILES, REFERENCES
 from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.corpus.each_paper import EachPaperCandidate
 from rag_assets.corpus.profiles import PROFILE_PROMISES, update_profiles
-from rag_assets.corpus.references.update import (
+from rag_assets.corpus.references import (
     REFERENCE_PROMISES,
     update_references,
 )

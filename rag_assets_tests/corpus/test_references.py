@@ -11,10 +11,13 @@ from rag_assets.core.promises import check_all
 from rag_assets.core.tables import REFERENCES
 from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.corpus.each_paper import EachPaperCandidate
-from rag_assets.corpus.references.mentions import Reference, mentions_in, references_of, supposes
-from rag_assets.corpus.references.update import (
+from rag_assets.corpus.references import (
     REFERENCE_PROMISES,
+    Reference,
+    mentions_in,
     reference_rows,
+    references_of,
+    supposes,
     update_references,
 )
 from rag_assets_testing.in_place import in_place

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_assets.questions.about_papers import asked_of_each, asks_which_papers, counted
+from rag_assets.questions.reading import asked_of_each, asks_which_papers, counted
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,7 @@ from rag_assets.answering.verify.quote_search import is_long_enough
 from rag_assets.core.domain import TITLE_PAGE_HEADING, Context
 from rag_assets.core.text.terms import terms_of
 from rag_assets.questions import QuestionPart
-from rag_assets.questions.about_papers import asked_of_each, counted
-from rag_assets.questions.reading import STUDY, points_at_papers
+from rag_assets.questions.reading import STUDY, asked_of_each, counted, points_at_papers
 from rag_assets.search.retrieval.named_works import papers_meant, telling, writers_asked_for
 
 _ASKED = (

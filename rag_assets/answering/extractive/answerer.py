@@ -50,7 +50,7 @@ from rag_assets.core.settings import ExtractiveSettings
 from rag_assets.core.text.headings import is_of_abstract
 from rag_assets.core.text.terms import is_in_latin_script, may_be_english, terms_of, words_of
 from rag_assets.questions import QuestionKind, QuestionPart, read
-from rag_assets.questions.about_papers import asked_of_each, asks_which_papers
+from rag_assets.questions.reading import asked_of_each, asks_which_papers
 from rag_assets.search.retrieval.elements import asked_for, words_of_title
 from rag_assets.search.retrieval.named_works import (
     asked_of_one,

@@ -14,7 +14,7 @@ from rag_assets.core.domain import Context, ContextPassage, UnitKind
 from rag_assets.core.text.headings import heading_number
 from rag_assets.core.text.sentences import RAISED_MARK, sentence_spans
 from rag_assets.core.text.terms import terms_of, words_of
-from rag_assets.corpus.references.mentions import supposes
+from rag_assets.corpus.references import supposes
 
 MIN_WORDS, MAX_WORDS = 3, 90
 _LEADS_UP_WORDS = 15

@@ -36,7 +36,7 @@ from rag_assets.answering.verify.polarity import turned_round
 from rag_assets.core.domain import Context
 from rag_assets.core.text.numbers.quantities import YEAR, quantities
 from rag_assets.core.text.terms import terms_of, words_of
-from rag_assets.corpus.references.mentions import asks_what_is_supposed
+from rag_assets.corpus.references import asks_what_is_supposed
 
 _FURTHER_SHARE, _OTHER_SHARE = 0.7, 0.9
 """Least relevance of a further candidate from the text of a quoted paper, and of one from a

@@ -12,7 +12,7 @@ from rag_assets.answering.verify.names import NameKind, names_in
 from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.core.domain import NumberRange
 from rag_assets.core.text.numbers.quantities import YEAR, placed_quantities, quantities
-from rag_assets.questions.about_papers import years_asked_for
+from rag_assets.questions.reading import years_asked_for
 
 _FISCAL = re.compile(r"\b[FC]Y['’ ]?(?=(?:19|20)\d\d\b)")
 _RANGE = re.compile(r"\W*(?:to|and|or)?\W*")

@@ -28,7 +28,7 @@ from rag_assets.parsing.bibliographies import (
 )
 from rag_assets.parsing.discovery import LIBRARY_SUFFIXES, RETRACTION_LISTS, library_files
 from rag_assets.parsing.registry import stem_of
-from rag_assets.parsing.shared.files.raw import decoded
+from rag_assets.parsing.shared.files import decoded
 
 _MAX_MB = 300
 _DELIMITERS = ",;\t|"

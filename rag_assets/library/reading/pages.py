@@ -27,7 +27,7 @@ from rag_assets.parsing.formats.pdf.glyphs import Frame, Geometry, Glyph, glyphs
 from rag_assets.parsing.formats.pdf.text import MAX_CHARS_PER_PAGE
 from rag_assets.parsing.places.matching import Shingles, matched
 from rag_assets.parsing.places.placing import LocatedWords
-from rag_assets.parsing.shared.files.raw import hashed_content
+from rag_assets.parsing.shared.files import hashed_content
 
 if TYPE_CHECKING:
     from PIL.Image import Image

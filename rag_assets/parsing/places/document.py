@@ -20,7 +20,7 @@ from rag_assets.parsing.places.placing import (
     placed,
     spans_of,
 )
-from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.files import RawFile
 
 MIN_DOCUMENT_SHARE = 0.3
 """Share of a document's words that must be found; with fewer, the PDF is another paper or another

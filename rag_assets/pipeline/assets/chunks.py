@@ -58,7 +58,7 @@ from rag_assets.corpus.profiles import (
     PROFILER_VERSION,
     update_profiles,
 )
-from rag_assets.corpus.references.update import (
+from rag_assets.corpus.references import (
     REFERENCE_PROMISES,
     REFERENCES_VERSION,
     update_references,

@@ -36,8 +36,12 @@ from rag_assets.search.embedding.vector_cache import (
     VectorCache,
     vector_file,
 )
-from rag_assets.search.indexing.builder import INDEX_PROMISES, META_PROMISES, stage_index
-from rag_assets.search.indexing.folders import FolderIndex
+from rag_assets.search.indexing.folders import (
+    INDEX_PROMISES,
+    META_PROMISES,
+    FolderIndex,
+    stage_index,
+)
 from rag_assets.search.indexing.protocols import (
     IndexManifest,
     IndexRow,

@@ -7,10 +7,10 @@ from rag_assets.questions.conversations.follow_ups import (
     RewritingModel,
     Rewritten,
     Turn,
+    after_conversation,
     open_rewriting_model,
     standalone,
 )
-from rag_assets.questions.conversations.question_files import after_conversation
 from rag_assets.questions.conversations.store import (
     Conversation,
     ConversationLimits,

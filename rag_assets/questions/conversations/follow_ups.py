@@ -10,13 +10,14 @@ that was just quoted would be found again first.
 import json
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import BaseModel, Field
 
+from rag_assets.core.domain import EVERYTHING, Filter
 from rag_assets.core.errors import BudgetExhausted, ModelFault
 from rag_assets.core.settings import Settings
 from rag_assets.core.text.names import words_written_as_names
@@ -24,6 +25,7 @@ from rag_assets.core.text.terms import terms_of
 from rag_assets.hosted.access import PROVIDERS, ModelName
 from rag_assets.hosted.connections import Connections, FaultPause, LazyModel
 from rag_assets.hosted.prompts import load_prompt
+from rag_assets.questions.files import Question
 
 PAPERS = (
     "paper papers study studies article articles trial trials review reviews report reports publication publications "
@@ -342,3 +344,33 @@ def _checked(reply: StandaloneQuestion, question: str, turns: Sequence[Turn]) ->
     return Rewritten(
         text, is_rewritten=True, reason="Read together with what was said before.", paper_ids=papers
     )
+
+
+def after_conversation(
+    question: Question,
+    answer: Callable[[Question], Mapping[str, Any]],
+    open_model: Callable[[], RewritingModel | None],
+) -> Question:
+    """The question as it is understood after its `conversation`; without one, the question itself.
+
+    answer: gives the row of qa.jsonl for each earlier question, which are asked in turn.
+    open_model: gives the model that `standalone` asks.
+    """
+    if not question.conversation:
+        return question
+    model = open_model()
+    turns: list[Turn] = []
+    for said in question.conversation:
+        meant = standalone(said, turns, model)
+        turns.append(Turn(said, meant, answer(_meant(question, meant))))
+    return _meant(question, standalone(question.question, turns, model))
+
+
+def _meant(question: Question, meant: Rewritten) -> Question:
+    papers = Filter.of_papers(meant.paper_ids) if meant.paper_ids else EVERYTHING
+    changes = {
+        "question": meant.question,
+        "conversation": (),
+        "where": (question.where or EVERYTHING) & papers,
+    }
+    return question.model_copy(update=changes)

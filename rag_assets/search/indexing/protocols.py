@@ -1,7 +1,7 @@
 """What an index is to the rest of the project: rows go in by id, ids and scores come out.
 
 Vectors are read through `VectorStore`, words through `TantivyIndex`; `IndexFiles` is how one engine keeps an
-index in a folder, which `builder` stages and publishes. How the two kinds of scores are combined is
+index in a folder, which `folders` stages and publishes. How the two kinds of scores are combined is
 decided in `retrieval.fusion`.
 """
 

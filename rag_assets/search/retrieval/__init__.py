@@ -1,8 +1,8 @@
 """A question becomes ranked hits and packed contexts.
 
     `queries`       question -> parts, and other wordings of each
-    `candidates`    passages that the indexes find, with one score (`fusion`)
-    `ranking`       passages best first, after names, filters and the reranker
+    `ranking`       passages that the indexes find, with one score (`fusion`), best first after
+                    names, filters and the reranker
     `search`        hits, and which passages are read
     `packing`       passages -> contexts
 

@@ -21,8 +21,7 @@ from rag_assets.core.text.names import words_written_as_names
 from rag_assets.core.text.terms import QUESTION_WORDS, stem_of, terms_of, words_of
 from rag_assets.core.text.works import dois_in
 from rag_assets.questions import Question, QuestionKind, read
-from rag_assets.questions.about_papers import years_asked_for
-from rag_assets.questions.reading import ABOUT, STUDY
+from rag_assets.questions.reading import ABOUT, STUDY, years_asked_for
 
 _ABOUT_WORKS = terms_of(
     "wrote write written developed created built designed introduced proposed invented author authors authored "

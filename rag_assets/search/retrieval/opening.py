@@ -42,12 +42,12 @@ from rag_assets.search.indexing.protocols import IndexManifest, VectorStore
 from rag_assets.search.indexing.stores import published_indexes, vector_index, word_index
 from rag_assets.search.indexing.tantivy_index import TantivyIndex
 from rag_assets.search.reranking.base import SkippingReranker
-from rag_assets.search.retrieval.candidates import DenseSearch
 from rag_assets.search.retrieval.cited_works import CitedWorks
 from rag_assets.search.retrieval.known_papers import KnownPapers
 from rag_assets.search.retrieval.library import Library
 from rag_assets.search.retrieval.paper_names import PaperNames
 from rag_assets.search.retrieval.queries import QueryPlanner
+from rag_assets.search.retrieval.ranking import DenseSearch
 from rag_assets.search.retrieval.search import Searcher
 
 logger = logging.getLogger(__name__)

@@ -27,11 +27,10 @@ from rag_assets.core.errors import MissingInput
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.core.text.tokens import TokenCounter
 from rag_assets.questions import Question, QuestionKind, asked_text, read
-from rag_assets.questions.about_papers import asks_which_papers
+from rag_assets.questions.reading import asks_which_papers
 from rag_assets.search.indexing.protocols import Scope
 from rag_assets.search.indexing.tantivy_index import TantivyIndex
 from rag_assets.search.reranking.base import SkippingReranker
-from rag_assets.search.retrieval.candidates import CandidateSearch, DenseSearch, Within
 from rag_assets.search.retrieval.cited_works import CitedWorks
 from rag_assets.search.retrieval.elements import AskedElements, absent, asked_for, papers_asked
 from rag_assets.search.retrieval.filtering import PassageFilters, not_asked_for
@@ -42,7 +41,14 @@ from rag_assets.search.retrieval.packing import PassageSizes, pack_contexts
 from rag_assets.search.retrieval.paper_names import PaperNames
 from rag_assets.search.retrieval.queries import QueryPlanner
 from rag_assets.search.retrieval.question_names import QuestionNames
-from rag_assets.search.retrieval.ranking import RankedPassage, Ranker, Ranking
+from rag_assets.search.retrieval.ranking import (
+    CandidateSearch,
+    DenseSearch,
+    RankedPassage,
+    Ranker,
+    Ranking,
+    Within,
+)
 
 _tracer = trace.get_tracer("rag_assets")
 SEARCH_VERSION = 29

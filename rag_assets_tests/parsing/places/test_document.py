@@ -11,7 +11,7 @@ from rag_assets.core.errors import UnreadableDocument
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.formats.tei.document import parse_tei
 from rag_assets.parsing.places.document import align_to_pdf, fill_from_pdf
-from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.files import RawFile
 from rag_assets_testing.papers.pdf import lines, picture, prose, write_pdf
 from rag_assets_tests.demo_papers import texts
 from rag_assets_tests.parsing.drawn_paper import REFERENCE, draw_paper

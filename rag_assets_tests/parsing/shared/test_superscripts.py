@@ -9,7 +9,7 @@ from rag_assets.core.domain import Document
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.formats.markdown.document import parse_markdown
 from rag_assets.parsing.formats.text.document import parse_text
-from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.files import RawFile
 from rag_assets_testing.papers import ade, tei
 
 Read = Callable[[Path, str], Document]

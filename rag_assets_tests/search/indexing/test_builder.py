@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.search.indexing.builder import update_index
 from rag_assets.search.indexing.chroma import ChromaFiles
-from rag_assets.search.indexing.folders import FolderIndex
+from rag_assets.search.indexing.folders import FolderIndex, update_index
 from rag_assets.search.indexing.protocols import IndexFiles, IndexRow
 from rag_assets.search.indexing.tantivy_index import TantivyFiles
 from rag_assets_tests.search.indexing.rows import numbered_rows, row, vectors_of
@@ -48,7 +47,7 @@ from pathlib import Path
 from rag_assets_tests.search.indexing.rows import numbered_rows
 from rag_assets_tests.search.indexing.test_builder import TARGETS
 from rag_assets.core import incremental
-from rag_assets.search.indexing.builder import update_index
+from rag_assets.search.indexing.folders import update_index
 from rag_assets.search.indexing import chroma
 from rag_assets.search.indexing.folders import FolderIndex
 

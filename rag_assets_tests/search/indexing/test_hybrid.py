@@ -11,8 +11,7 @@ import pytest
 from rag_assets.core.domain import SparseVector
 from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.settings import Settings
-from rag_assets.search.indexing.builder import update_index
-from rag_assets.search.indexing.folders import FolderIndex
+from rag_assets.search.indexing.folders import FolderIndex, update_index
 from rag_assets.search.indexing.protocols import (
     HybridQuestion,
     IndexRow,

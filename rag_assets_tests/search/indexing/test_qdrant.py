@@ -18,8 +18,7 @@ from rag_assets.core.errors import (
     StoreUnavailable,
 )
 from rag_assets.core.settings import Settings
-from rag_assets.search.indexing.builder import update_index
-from rag_assets.search.indexing.folders import FolderIndex
+from rag_assets.search.indexing.folders import FolderIndex, update_index
 from rag_assets.search.indexing.protocols import IndexRow, VectorStore
 from rag_assets.search.indexing.qdrant import store
 from rag_assets.search.indexing.qdrant.files import collection_in

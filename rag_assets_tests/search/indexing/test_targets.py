@@ -11,8 +11,7 @@ import pytest
 
 from rag_assets.core.errors import GuardrailBroken
 from rag_assets.core.settings import Settings
-from rag_assets.search.indexing.builder import stage_index, update_index
-from rag_assets.search.indexing.folders import MANIFEST_FILE, FolderIndex
+from rag_assets.search.indexing.folders import MANIFEST_FILE, FolderIndex, stage_index, update_index
 from rag_assets.search.indexing.protocols import IndexFiles, IndexRow, Report, Scope, VectorStore
 from rag_assets.search.indexing.stores import VECTOR_STORES, vector_index, word_index
 from rag_assets_tests.search.indexing.folders import snapshot

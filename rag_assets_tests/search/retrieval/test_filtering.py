@@ -44,7 +44,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def few_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
     """A filter that is applied to what was found, not to what is searched, would leave too few."""
-    monkeypatch.setattr("rag_assets.search.retrieval.candidates.CANDIDATES", 3)
+    monkeypatch.setattr("rag_assets.search.retrieval.ranking.CANDIDATES", 3)
 
 
 def found(folder: Path, where: str, indexes: str = "both") -> list[str]:

@@ -10,8 +10,8 @@ from rag_assets.corpus.profiles import profile_of
 from rag_assets.search.indexing.chroma import ChromaStore
 from rag_assets.search.indexing.protocols import Scope
 from rag_assets.search.indexing.tantivy_index import TantivyIndex
-from rag_assets.search.retrieval.candidates import DenseSearch
 from rag_assets.search.retrieval.paper_names import PaperNames
+from rag_assets.search.retrieval.ranking import DenseSearch
 from rag_assets.search.retrieval.search import Searcher
 from rag_assets_tests.search.retrieval.corpus import Corpus, HashedWords, WordCounter, chunk_of
 
@@ -37,7 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def few_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewer than other papers have passages that share the question's words."""
-    monkeypatch.setattr("rag_assets.search.retrieval.candidates.CANDIDATES", 2)
+    monkeypatch.setattr("rag_assets.search.retrieval.ranking.CANDIDATES", 2)
 
 
 def searcher(folder: Path, *, has_names: bool = True, **settings: object) -> Searcher:

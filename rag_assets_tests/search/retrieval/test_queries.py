@@ -13,7 +13,7 @@ from rag_assets.core.domain import Query, QueryOrigin
 from rag_assets.core.settings import RetrievalSettings, Settings
 from rag_assets.hosted.connections import Connections
 from rag_assets.questions import asked
-from rag_assets.search.retrieval import candidates
+from rag_assets.search.retrieval import ranking
 from rag_assets.search.retrieval.queries import (
     MAX_PARTS,
     MAX_QUERY_CHARS,
@@ -239,7 +239,7 @@ def test_other_wordings_find_more_and_each_hit_tells_what_found_it(
     """Without that, whether the model's queries are worth their price cannot be told."""
     CORPUS.index(tmp_path / "index")
     retrieval = RetrievalSettings()
-    monkeypatch.setattr(candidates, "CANDIDATES", 1)
+    monkeypatch.setattr(ranking, "CANDIDATES", 1)
     with (
         WireServer("openai") as server,
         planning(
@@ -271,7 +271,7 @@ def test_a_strong_hit_of_the_question_stays_first_whatever_other_wordings_find(
 ) -> None:
     """A model's wordings may all be about something else, and then agree on what is not asked."""
     CORPUS.index(tmp_path / "index")
-    monkeypatch.setattr(candidates, "CANDIDATES", 2)
+    monkeypatch.setattr(ranking, "CANDIDATES", 2)
     with (
         WireServer("openai") as server,
         planning(tmp_path, server, monkeypatch, {"variants": 2}) as planner,

@@ -12,8 +12,8 @@ from rag_assets.questions import Question, asked
 from rag_assets.search.indexing.chroma import ChromaStore
 from rag_assets.search.indexing.protocols import Vectors
 from rag_assets.search.indexing.tantivy_index import TantivyIndex
-from rag_assets.search.retrieval.candidates import DenseSearch
 from rag_assets.search.retrieval.library import Library
+from rag_assets.search.retrieval.ranking import DenseSearch
 from rag_assets.search.retrieval.search import Searcher
 from rag_assets_tests.search.indexing.rows import bag_of_words
 from rag_assets_tests.search.retrieval.corpus import Corpus, HashedWords, WordCounter, chunk_of
@@ -45,7 +45,7 @@ CORPUS = Corpus(
 SETTINGS = RetrievalSettings()
 
 
-N_CANDIDATES = "rag_assets.search.retrieval.candidates.CANDIDATES"
+N_CANDIDATES = "rag_assets.search.retrieval.ranking.CANDIDATES"
 
 
 @pytest.fixture(autouse=True)

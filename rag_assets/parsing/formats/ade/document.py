@@ -36,8 +36,7 @@ from rag_assets.parsing.formats.ade.text import (
     without_marks,
 )
 from rag_assets.parsing.formats.markdown.parts import markdown_parts, plain_line
-from rag_assets.parsing.shared.files.json_objects import load_json_object
-from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.files import RawFile, load_json_object
 from rag_assets.parsing.shared.hyphenation import Vocabulary, mended
 from rag_assets.parsing.shared.sections import (
     LevelledBlock,

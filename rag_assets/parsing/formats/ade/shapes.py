@@ -16,7 +16,7 @@ from typing import Any, Literal
 from rag_assets.core.domain import Box, Cell
 from rag_assets.core.errors import DocumentLimit, UnreadableDocument
 from rag_assets.parsing.formats.markdown.parts import plain_line
-from rag_assets.parsing.shared.files.json_objects import (
+from rag_assets.parsing.shared.files import (
     mapping,
     number,
     sequence,

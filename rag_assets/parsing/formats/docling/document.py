@@ -25,13 +25,13 @@ from rag_assets.parsing.formats.docling.pages import (
     running_items,
 )
 from rag_assets.parsing.formats.docling.tree import BodyWalk, Items
-from rag_assets.parsing.shared.files.json_objects import (
+from rag_assets.parsing.shared.files import (
+    RawFile,
     load_json_object,
     mapping,
     sequence,
     text_field,
 )
-from rag_assets.parsing.shared.files.raw import RawFile
 from rag_assets.parsing.shared.sections import (
     LevelledBlock,
     n_chars_of_back,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rag_assets.core.domain import Box, Span
-from rag_assets.parsing.shared.files.json_objects import (
+from rag_assets.parsing.shared.files import (
     mapping,
     number,
     sequence,

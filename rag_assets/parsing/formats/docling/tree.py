@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 from rag_assets.core.domain import Block, BlockKind, Box, Cell, Zone
 from rag_assets.core.errors import DocumentLimit
 from rag_assets.parsing.formats.docling.pages import FURNITURE, Item, PageSizes
-from rag_assets.parsing.shared.files.json_objects import mapping, sequence, text_field, whole_number
-from rag_assets.parsing.shared.files.raw import MAX_DEPTH
+from rag_assets.parsing.shared.files import MAX_DEPTH, mapping, sequence, text_field, whole_number
 from rag_assets.parsing.shared.sections import LevelledBlock
 from rag_assets.parsing.shared.superscripts import lowered, raised_after
 from rag_assets.parsing.shared.table_rows import span_over, table_block

@@ -35,7 +35,7 @@ from rag_assets.core.text.headings import (
     number_styles,
 )
 from rag_assets.parsing.formats.markdown.parts import MarkdownPart, markdown_parts, plain_line
-from rag_assets.parsing.shared.files.raw import RawFile, decoded
+from rag_assets.parsing.shared.files import RawFile, decoded
 from rag_assets.parsing.shared.heading_lines import lines_of_contents, numbered_heading_lines
 from rag_assets.parsing.shared.sections import LevelledBlock, with_sections
 from rag_assets.parsing.shared.table_rows import plain_rows, table_block

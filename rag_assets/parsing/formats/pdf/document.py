@@ -44,7 +44,7 @@ from rag_assets.parsing.formats.pdf.text import (
     read_page,
     with_stars,
 )
-from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.files import RawFile
 from rag_assets.parsing.shared.hyphenation import Vocabulary
 from rag_assets.parsing.shared.running_text import PlacedLine, running
 

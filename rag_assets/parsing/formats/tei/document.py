@@ -44,8 +44,8 @@ from rag_assets.parsing.formats.tei.paging import with_pages
 from rag_assets.parsing.formats.tei.sniffing import TEI_ROOTS
 from rag_assets.parsing.formats.tei.structure import collect
 from rag_assets.parsing.formats.tei.text import Collected, InlineReader
-from rag_assets.parsing.shared.files.raw import RawFile
-from rag_assets.parsing.shared.files.xml_trees import XmlTree, entity_text, read_xml
+from rag_assets.parsing.shared.files import RawFile
+from rag_assets.parsing.shared.xml_trees import XmlTree, entity_text, read_xml
 
 _MAX_NAMES = 5_000
 """Some physics papers have thousands of authors."""

@@ -5,7 +5,7 @@ Imports nothing heavy, since the registry asks about every file of a folder.
 
 import re
 
-from rag_assets.parsing.shared.files.raw import BYTE_ORDER_MARKS
+from rag_assets.parsing.shared.files import BYTE_ORDER_MARKS
 
 TEI_ROOTS = frozenset({"TEI", "tei", "TEI.2", "teiCorpus", "teiCorpus.2"})
 """Root elements of TEI P5, GROBID's training files and TEI P4; not `article` (JATS)."""

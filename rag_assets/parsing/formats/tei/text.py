@@ -23,8 +23,8 @@ from rag_assets.parsing.formats.tei.elements import (
     reading_of,
     script_of,
 )
-from rag_assets.parsing.shared.files.xml_trees import entity_text
 from rag_assets.parsing.shared.superscripts import Written, mark_after, raised_after
+from rag_assets.parsing.shared.xml_trees import entity_text
 
 _HYPHENS = "-\u2010\u00ad"
 

@@ -28,7 +28,7 @@ from rag_assets.parsing.formats.text.lines import (
     paragraphs_of,
     with_tables,
 )
-from rag_assets.parsing.shared.files.raw import RawFile, decoded
+from rag_assets.parsing.shared.files import RawFile, decoded
 from rag_assets.parsing.shared.heading_lines import (
     lines_of_contents,
     looks_like_heading,

@@ -10,7 +10,7 @@ from rag_assets.core.domain import BlockKind, Box, PageSource, Zone
 from rag_assets.core.errors import DocumentLimit, UnreadableDocument
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.formats.ade.document import looks_like_ade, parse_ade
-from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.files import RawFile
 from rag_assets_testing.papers.ade import (
     Json,
     V2Writer,

@@ -19,7 +19,7 @@ from rag_assets.parsing.formats.docling.document import (
     looks_like_html,
     parse_with_docling,
 )
-from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.files import RawFile
 
 _STREAMS = """
 class DocumentStream:

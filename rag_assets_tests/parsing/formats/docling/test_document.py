@@ -10,7 +10,7 @@ from rag_assets.core.domain import Block, BlockKind, Box, PageSource, Zone
 from rag_assets.core.errors import DocumentLimit, UnreadableDocument
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.formats.docling.document import looks_like_docling, parse_docling
-from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.files import RawFile
 from rag_assets_testing.papers.docling import DoclingWriter, cell, prov
 from rag_assets_tests.corpora import corpus_path
 

@@ -9,7 +9,7 @@ from rag_assets.core.domain import BlockKind, Document
 from rag_assets.core.errors import UnreadableDocument
 from rag_assets.core.settings import ParseLimits, ParsingSettings
 from rag_assets.parsing.formats.markdown.document import parse_markdown
-from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.files import RawFile
 
 PROJECT = Path(__file__).parents[4]
 MARKDOWN_FILES = [PROJECT / "README.md", *sorted((PROJECT / "docs" / "adr").glob("*.md"))]

@@ -9,7 +9,7 @@ from reportlab.pdfgen.canvas import Canvas
 from rag_assets.core.domain import Block, BlockKind, Document, Zone
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.formats.pdf.document import parse_pdf
-from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.files import RawFile
 from rag_assets_testing.papers.pdf import HEIGHT, WIDTH, heading, lines, prose, write_pdf
 
 BALANCE = [

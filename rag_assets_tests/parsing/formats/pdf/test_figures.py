@@ -7,7 +7,7 @@ from reportlab.pdfgen.canvas import Canvas
 from rag_assets.core.domain import Block, BlockKind
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.formats.pdf.document import parse_pdf
-from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.files import RawFile
 from rag_assets_testing.papers.pdf import HEIGHT, WIDTH, Draw, lines, prose, write_pdf
 
 CAPTION = (

@@ -6,7 +6,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.formats.pdf.document import printed_front
-from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.files import RawFile
 from rag_assets_testing.papers.pdf import HEIGHT, heading, lines, prose, write_pdf
 
 

@@ -5,7 +5,7 @@ from reportlab.pdfbase.pdfmetrics import stringWidth
 
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.formats.pdf.document import parse_pdf
-from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.files import RawFile
 
 
 def pdf_of(shown: str, meaning: dict[str, str]) -> bytes:

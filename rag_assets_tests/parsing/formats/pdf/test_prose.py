@@ -13,7 +13,7 @@ from rag_assets.corpus.records.printed import record_of
 from rag_assets.parsing.formats.pdf.document import parse_pdf, printed_front
 from rag_assets.parsing.formats.pdf.layout import regions
 from rag_assets.parsing.formats.pdf.text import Segment
-from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.files import RawFile
 from rag_assets_testing.papers.pdf import HEIGHT, Draw, lines, prose, write_pdf
 
 

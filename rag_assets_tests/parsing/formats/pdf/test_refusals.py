@@ -11,7 +11,7 @@ from rag_assets.core.domain import Document
 from rag_assets.core.errors import UnreadableDocument
 from rag_assets.core.settings import ParseLimits, ParsingSettings
 from rag_assets.parsing.formats.pdf.document import parse_pdf
-from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.files import RawFile
 from rag_assets_testing.papers.pdf import lines, picture, prose, write_pdf
 
 

@@ -13,7 +13,7 @@ from rag_assets.core.domain import Block, BlockKind, Document
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.corpus.chunking.units import PlacedBlock, row_units
 from rag_assets.parsing.formats.pdf.document import parse_pdf
-from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.files import RawFile
 from rag_assets_testing.papers.pdf import HEIGHT, Draw, lines, prose, write_pdf
 
 Placed = tuple[float, str]

@@ -10,7 +10,7 @@ from rag_assets.core.domain import BlockKind, PageSource, SourceFormat, Zone
 from rag_assets.core.errors import UnreadableDocument
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.formats.tei.document import parse_tei
-from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.files import RawFile
 from rag_assets_testing.papers.tei import SURFACES, WORDS, parsed, tei, texts
 from rag_assets_tests.demo_papers import paragraphs, tei_files
 

@@ -11,7 +11,7 @@ from rag_assets.core.settings import ParsingSettings
 from rag_assets.core.text.folding import Folded
 from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.parsing.formats.tei.document import parse_tei
-from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.files import RawFile
 from rag_assets_testing.papers.tei import SURFACES, WORDS, page_at, pages, parsed, tei
 from rag_assets_tests.demo_papers import texts
 from rag_assets_tests.parsing.drawn_paper import draw_paper

@@ -11,7 +11,7 @@ from rag_assets.core.settings import ParseLimits, ParsingSettings
 from rag_assets.core.text.folding import Folded
 from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.parsing.formats.text.document import parse_text
-from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.files import RawFile
 from rag_assets_tests.demo_papers import texts
 
 PAPER = """Ferritin in Mountain Sheep

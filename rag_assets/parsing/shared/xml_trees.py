@@ -13,7 +13,7 @@ from functools import partial
 from lxml import etree
 
 from rag_assets.core.errors import DocumentLimit, UnreadableDocument
-from rag_assets.parsing.shared.files.raw import MAX_DEPTH
+from rag_assets.parsing.shared.files import MAX_DEPTH
 
 _SAFE_PARSER = partial(
     etree.XMLParser, resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False

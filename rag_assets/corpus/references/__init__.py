@@ -1,2 +1,0 @@
-"""Works that a paper cites: the entries of its reference list, and where its text refers to
-them."""

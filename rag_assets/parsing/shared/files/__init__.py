@@ -1,1 +1,0 @@
-"""Reading untrusted files safely: encoding, JSON and XML within limits."""
