@@ -229,8 +229,8 @@ class InvalidTemplate(RagAssetsError):
     """The template of a report has a line that cannot be used."""
 
     @classmethod
-    def at(cls, path: Path, line: int, problem: str) -> Self:
-        return cls(f"{path}, line {line}: {problem}.")
+    def at(cls, path: Path, place: str, problem: str) -> Self:
+        return cls(f"{path}, {place}: {problem}.")
 
 
 class BusyDataFolder(RagAssetsError):

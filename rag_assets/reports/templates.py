@@ -16,6 +16,8 @@ columns = { Sample = "How many people took part?", Result = "What was the main r
 ```
 What the table compares.
 
+The same as JSON: {"title": ..., "sections": [{"heading": ..., "guidance": ...}]}.
+
 What a template asks: its questions, how each is to be answered, and the place of each in the
 report.
 """
@@ -39,7 +41,7 @@ MAX_TEMPLATE_CHARS = 200_000
 MAX_SECTIONS = 200
 MAX_ITEMS = 500
 """Questions written as list items in a template: each is a request where a model answers."""
-_SUFFIX = ".md"
+SUFFIXES = (".md", ".json")
 
 
 class SectionSettings(BaseModel):
@@ -65,6 +67,25 @@ class SectionSettings(BaseModel):
     @property
     def listed_papers(self) -> tuple[str, ...] | None:
         return None if self.papers == "all" else self.papers
+
+
+class JsonSection(SectionSettings):
+    """A section as JSON has it."""
+
+    heading: NonEmpty
+    guidance: str = ""
+    items: tuple[NonEmpty, ...] = ()
+    level: Annotated[int, Field(ge=2, le=6)] = 2
+
+
+class JsonTemplate(BaseModel):
+    """A template as JSON has it."""
+
+    model_config = SectionSettings.model_config
+
+    title: str = ""
+    introduction: str = ""
+    sections: tuple[JsonSection, ...]
 
 
 @dataclass(frozen=True)
@@ -109,7 +130,8 @@ class Template:
 class _SectionDraft:
     heading: str
     level: int
-    line: int
+    place: str
+    """Where it is written, for messages."""
     paragraphs: list[str]
     items: list[str]
     settings: SectionSettings
@@ -120,8 +142,8 @@ def template_files(folder: Path) -> list[Path]:
     folder."""
     return sorted(
         path
-        for path in folder.glob(f"*{_SUFFIX}")
-        if path.is_file() and not path.name.startswith(".")
+        for path in folder.glob("*")
+        if path.suffix in SUFFIXES and path.is_file() and not path.name.startswith(".")
     )
 
 
@@ -179,17 +201,21 @@ def parse_template(text: str, path: Path) -> Template:
         raise InvalidTemplate(
             f"{path} has {len(text)} characters; a template has at most {MAX_TEMPLATE_CHARS}."
         )
-    drafts = _drafts(MarkdownIt("commonmark").parse(text), path)
+    drafts = (
+        _json_drafts(text, path)
+        if path.suffix == ".json"
+        else _drafts(MarkdownIt("commonmark").parse(text), path)
+    )
     if not drafts or drafts[0].level != 1:
-        raise InvalidTemplate.at(path, 1, "a template begins with its title: # Title")
+        raise InvalidTemplate.at(path, "line 1", "a template begins with its title: # Title")
     title, *sections = drafts
     if title.items:
         raise InvalidTemplate.at(
-            path, title.line, "the list stands below the title; put it below a ## heading"
+            path, title.place, "the list stands below the title; put it below a ## heading"
         )
     if extra := next((one for one in sections if one.level == 1), None):
         raise InvalidTemplate.at(
-            path, extra.line, "there is a second title; sections are headed ##"
+            path, extra.place, "there is a second title; sections are headed ##"
         )
     if not 0 < len(sections) <= MAX_SECTIONS:
         raise InvalidTemplate(
@@ -205,7 +231,7 @@ def parse_template(text: str, path: Path) -> Template:
     for section, draft, following in zip(keyed, sections, [*sections[1:], None], strict=True):
         if not section.asks and (following is None or following.level <= section.level):
             raise InvalidTemplate.at(
-                path, draft.line, f'the section "{section.heading}" does not say what it is about'
+                path, draft.place, f'the section "{section.heading}" does not say what it is about'
             )
     return Template(path.stem, title.heading, "\n\n".join(title.paragraphs), tuple(keyed))
 
@@ -213,52 +239,84 @@ def parse_template(text: str, path: Path) -> Template:
 def _drafts(tokens: list[Token], path: Path) -> list[_SectionDraft]:
     drafts: list[_SectionDraft] = []
     for at, token in enumerate(tokens):
-        line = token.map[0] + 1 if token.map else 1
+        place = f"line {token.map[0] + 1 if token.map else 1}"
         if token.type == "heading_open":
             level = int(token.tag.removeprefix("h"))
             drafts.append(
-                _SectionDraft(_flat(tokens[at + 1].content), level, line, [], [], SectionSettings())
+                _SectionDraft(
+                    _flat(tokens[at + 1].content), level, place, [], [], SectionSettings()
+                )
             )
         elif token.type == "paragraph_open":
             if not drafts:
-                raise InvalidTemplate.at(path, line, "a template begins with its title: # Title")
+                raise InvalidTemplate.at(path, place, "a template begins with its title: # Title")
             written = drafts[-1].items if token.level else drafts[-1].paragraphs
             written.append(_flat(tokens[at + 1].content))
         elif token.type == "fence" and drafts:
-            drafts[-1].settings = _settings(token, path, line)
+            drafts[-1].settings = _settings(token, path, place)
     return drafts
 
 
-def _settings(token: Token, path: Path, line: int) -> SectionSettings:
+def _settings(token: Token, path: Path, place: str) -> SectionSettings:
     if token.info.strip() != "toml":
         raise InvalidTemplate.at(
-            path, line, "a fenced block holds the settings of a section and begins with ```toml"
+            path, place, "a fenced block holds the settings of a section and begins with ```toml"
         )
     try:
         return SectionSettings.model_validate(tomllib.loads(token.content))
     except tomllib.TOMLDecodeError as error:
-        raise InvalidTemplate.at(path, line, f"the settings are no TOML: {error}") from error
+        raise InvalidTemplate.at(path, place, f"the settings are no TOML: {error}") from error
     except ValidationError as error:
         known = ", ".join(SectionSettings.model_fields)
-        problems = "; ".join(
-            f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()
-        )
         raise InvalidTemplate.at(
-            path, line, f"{problems}. Settings of a section are {known}"
+            path, place, f"{_problems(error)}. Settings of a section are {known}"
         ) from error
+
+
+def _problems(error: ValidationError) -> str:
+    return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+
+
+def _json_drafts(text: str, path: Path) -> list[_SectionDraft]:
+    try:
+        given = JsonTemplate.model_validate_json(text)
+    except ValidationError as error:
+        known = ", ".join(JsonTemplate.model_fields), ", ".join(JsonSection.model_fields)
+        raise InvalidTemplate(
+            f"{path}: {_problems(error)}. A template has {known[0]}; a section {known[1]}."
+        ) from error
+    title = _SectionDraft(
+        _flat(given.title) or path.stem,
+        1,
+        "title",
+        [_flat(given.introduction)],
+        [],
+        SectionSettings(),
+    )
+    return [title] + [
+        _SectionDraft(
+            _flat(one.heading),
+            one.level,
+            f"sections.{number}",
+            [_flat(one.guidance)] if one.guidance.strip() else [],
+            list(map(_flat, one.items)),
+            SectionSettings(**{name: getattr(one, name) for name in SectionSettings.model_fields}),
+        )
+        for number, one in enumerate(given.sections)
+    ]
 
 
 def _section(draft: _SectionDraft, key: str, path: Path) -> Section:
     guidance = " ".join(draft.paragraphs)
     if not draft.heading:
-        raise InvalidTemplate.at(path, draft.line, "the heading is empty")
+        raise InvalidTemplate.at(path, draft.place, "the heading is empty")
     longest = max(
         [len(guidance), *map(len, draft.items), *map(len, draft.settings.columns.values())]
     )
     if len(draft.heading) + longest + 2 > MAX_QUESTION_CHARS:
         raise InvalidTemplate.at(
             path,
-            draft.line,
+            draft.place,
             f"heading and guidance exceed {MAX_QUESTION_CHARS} characters; write a list of questions",
         )
     return Section(key, draft.heading, draft.level, guidance, tuple(draft.items), draft.settings)

@@ -51,6 +51,41 @@ def problem(text: str) -> str:
     return str(caught.value)
 
 
+JSON = """{"title": "Iron in runners", "introduction": "What is known, for coaches.", "sections": [
+  {"heading": "Findings", "guidance": "The main results.",
+   "items": ["How much did ferritin fall?", "For how long?"]},
+  {"heading": "Studies", "papers": ["iron"], "where": "section:results", "k": 9, "length": 2,
+   "columns": {"Sample": "How many runners took part?"}},
+  {"heading": "Limits", "guidance": "What limits the studies?", "level": 3}]}"""
+
+
+def test_json_says_the_same_as_markdown(tmp_path: Path) -> None:
+    """Who brings templates of another tool would write each of them anew."""
+    (tmp_path / "review.json").write_text(JSON)
+
+    assert [path.name for path in template_files(tmp_path)] == ["review.json"]
+    assert load_template(tmp_path / "review.json") == parsed(FULL)
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ('{"sections": [{"heading": "A", "guide": "B"}]}', "sections.0.guide: Extra inputs"),
+        ('{"sections": [{"guidance": "B"}]}', "sections.0.heading: Field required"),
+        ('{"sections": [{"heading": "A"}]}', 'sections.0: the section "A" does not say'),
+        ('{"sections": []}', "has 0 sections"),
+        ("# Title", "Invalid JSON"),
+    ],
+)
+def test_a_wrong_field_of_a_json_template_is_named(written: str, told: str) -> None:
+    """A field that is read over makes a report of something else."""
+    with pytest.raises(InvalidTemplate) as caught:
+        parse_template(written, Path("review.json"))
+
+    assert told in str(caught.value)
+    assert "review.json" in str(caught.value)
+
+
 def test_headings_become_sections_with_guidance_questions_and_settings() -> None:
     """A setting that is read over, or given to the wrong section, makes a report about something
     else."""

@@ -36,7 +36,8 @@ OutOption = Annotated[
 
 def report(
     template: Annotated[
-        str, typer.Argument(help="A Markdown file, or the name of a template in the data folder.")
+        str,
+        typer.Argument(help="A .md or .json file, or the name of a template in the data folder."),
     ],
     out: OutOption = None,
     model: ModelOption = None,
@@ -198,5 +199,8 @@ def _rendering(out: Path | None) -> "Callable[[Report], bytes]":
 def _file(template: str, settings: "Settings") -> Path:
     """The file of that name; else the template of that name in the data folder."""
     path = Path(template)
-    named = settings.paths.templates / f"{template.removesuffix('.md')}.md"
-    return named if not path.exists() and path.name == template else path
+    if path.exists() or path.name != template:
+        return path
+    markdown = settings.paths.templates / f"{template.removesuffix('.md')}.md"
+    named = (markdown, markdown.with_name(template), markdown.with_name(f"{template}.json"))
+    return next((file for file in named if file.is_file()), markdown)

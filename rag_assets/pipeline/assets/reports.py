@@ -3,6 +3,7 @@ evidence changed."""
 
 import hashlib
 from collections.abc import Collection
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -81,11 +82,9 @@ def _made(
     sound = [update for update in updates if update.files.template.name not in unchanged]
     _log(updates, sound if nothing_withholds(checked) else [], paths, run_id)
     before = _published_sections(paths)
-    sections = _sections(sound) | {
-        key: version
-        for key, version in before.items()
-        if f"{key.partition('/')[0]}.md" in unchanged
-    }
+    stay = {Path(name).stem for name in unchanged}
+    kept = {key: version for key, version in before.items() if key.partition("/")[0] in stay}
+    sections = kept | _sections(sound)
     plan = plan_update(before, sections)
 
     def publish() -> dict[str, int]:
@@ -127,6 +126,8 @@ def _updates(engine: Engine, settings: Settings) -> tuple[list[ReportUpdate], di
     for path in template_files(settings.paths.templates):
         try:
             template = load_template(path)
+            if template.name in {update.files.template.stem for update in updates}:
+                raise InvalidTemplate(f"{path}: another template has the same name. Rename one.")
         except (InvalidTemplate, MissingInput) as error:
             unusable[path.name] = str(error)
             continue

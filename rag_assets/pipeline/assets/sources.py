@@ -35,7 +35,7 @@ QUESTIONS = dg.AssetSpec(
 TEMPLATES = dg.AssetSpec(
     "templates",
     group_name="answers",
-    description="Templates of reports, `data/templates/*.md`. Put there by you.",
+    description="Templates of reports, `data/templates/*.md` and `*.json`. Put there by you.",
     kinds={"file"},
 )
 
