@@ -34,6 +34,18 @@ def test_the_notebook_of_the_docs_runs(
     assert "1 strong ferritin 2" in printed
     assert 'there is no field "sction", is section meant?' in printed
     assert not names["result"].refused
+    per_paper, frames = names["per_paper"], names["tables"]
+    assert per_paper.loc["ferritin", ["size", "n_citations"]].min() >= 1
+    papers = frames.papers(names["settings"]).set_index("paper_id")
+    assert set(papers.index) == {"basalt", "ferritin", "iron"}
+    assert set(papers["status"]) == {"parsed"}
+    assert len(frames.answers(names["settings"])) == len(world.answers())
+    assert len(frames.passages(names["settings"])) >= len(names["chunks"])
+
+
+def test_pandas_is_imported_by_who_asks_for_a_table() -> None:
+    """It takes 35 MB and half a second."""
+    assert "pandas" not in imported_by("import rag_assets.tables")
 
 
 def test_importing_the_package_imports_nothing_else() -> None:
