@@ -174,7 +174,7 @@ class EmbeddingSettings(StageSettings):
         "local:all-MiniLM-L6-v2-int8",
         description="provider:model. local: built from packaged weights: all-MiniLM-L6-v2-int8, English; "
         "multilingual-e5-small-int8, which finds papers of one language by questions in another, for half as much "
-        "time again to index and 70 MB more memory (docs/adr/0059); both without -int8 in 32 bits. "
+        "time again to index and 70 MB more memory (docs/adr/0033); both without -int8 in 32 bits. "
         "fastembed: any model fastembed knows, fetched from "
         "its hub; google, openai, ollama: a model behind an API, e.g. google:gemini-embedding-001, openai:text-embedding-3-small, "
         "ollama:nomic-embed-text. EMBED_PROVIDER and EMBED_MODEL are short names for its two halves.",

@@ -1,6 +1,6 @@
 """A Unigram tokenizer: a text becomes the pieces whose probabilities have the greatest product.
 
-The libraries for this load 250,000 pieces in half a second and 200 MB (docs/adr/0059); a question
+The libraries for this load 250,000 pieces in half a second and 200 MB (docs/adr/0033); a question
 should not pay for that. Here they are a dictionary, and what was found for a word is kept: texts
 are made of the same words. Source: Kudo 2018, "Subword Regularization".
 """
