@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from rag_assets.core.incremental import UpdatePlan, staging
 from rag_assets.core.paper_tables import PapersUpdate, PaperTable, QuarantinedPaper, drafted
-from rag_assets.core.tables import by_paper, fingerprints_by, rows_of
+from rag_assets.core.tables import by_paper, fingerprints_by_paper, rows_of
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class InMemory:
 
     @property
     def papers(self) -> Mapping[str, str]:
-        return fingerprints_by(self.table, "paper_id")
+        return fingerprints_by_paper(self.table)
 
     @property
     def known(self) -> Mapping[str, str]:

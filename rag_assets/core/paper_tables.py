@@ -37,7 +37,7 @@ from rag_assets.core.incremental import (
 )
 from rag_assets.core.promises import NONE_QUARANTINED, Promise
 from rag_assets.core.table_files import read_files, shard_file, shard_key, whole_file, write_table
-from rag_assets.core.tables import by_paper, fingerprints_by, merged, rows_of
+from rag_assets.core.tables import by_paper, fingerprints_by_paper, merged, rows_of
 from rag_assets.core.workforce.worker_process import Failure
 
 
@@ -113,7 +113,7 @@ class PapersUpdate:
 def update_to(table: pa.Table, plan: UpdatePlan, published: RowsByPaper) -> PapersUpdate:
     """The update that ends in `table`, which is sorted by paper. plan: how it differs from the
     published one."""
-    marks = fingerprints_by(table, "paper_id")
+    marks = fingerprints_by_paper(table)
     again = [
         paper
         for paper in plan.unchanged
@@ -322,7 +322,7 @@ def _shard_of(
     if read is None:
         return None
     rows, provenance, is_in_groups = read
-    papers = fingerprints_by(rows, "paper_id")
+    papers = fingerprints_by_paper(rows)
     if not all(paper_hash(paper).startswith(key) for paper in papers):
         return None
     # without provenance, it is written again: a look-up would decode all of one large group
@@ -383,7 +383,7 @@ def drafted(
             paper: update.wanted[paper] for paper, own in new.items() if not len(own)
         }
         shards[key] = shard_of(
-            files[key], fingerprints_by(rows, "paper_id"), without, len(rows), provenance
+            files[key], fingerprints_by_paper(rows), without, len(rows), provenance
         )
     _demand_one(update, failed)
 

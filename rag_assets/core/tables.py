@@ -247,9 +247,9 @@ def unpacked(content: bytes) -> pa.Table:
     return pa.ipc.open_stream(content).read_all()
 
 
-def fingerprints_by(table: pa.Table, key: str) -> dict[str, str]:
-    """key -> fingerprint of a table in which all rows of a key share one fingerprint."""
-    return dict(zip(table[key].to_pylist(), table["fingerprint"].to_pylist(), strict=True))
+def fingerprints_by_paper(table: pa.Table) -> dict[str, str]:
+    """paper_id -> fingerprint of a table in which all rows of a paper share one fingerprint."""
+    return dict(zip(table["paper_id"].to_pylist(), table["fingerprint"].to_pylist(), strict=True))
 
 
 def in_parts(column: pa.ChunkedArray) -> Iterator[list[str]]:
@@ -274,12 +274,12 @@ def rows_of(table: pa.Table, key: str, values: Iterable[str]) -> pa.Table:
     return table.filter(pc.is_in(table[key], value_set=pa.array(list(values), pa.string())))
 
 
-def rows_without(table: pa.Table, key: str, values: Iterable[str]) -> pa.Table:
-    """The rows whose `key` is not in `values`."""
+def rows_without(table: pa.Table, papers: Iterable[str]) -> pa.Table:
+    """The rows of other papers."""
     import pyarrow.compute as pc
 
     return table.filter(
-        pc.invert(pc.is_in(table[key], value_set=pa.array(list(values), pa.string())))
+        pc.invert(pc.is_in(table["paper_id"], value_set=pa.array(list(papers), pa.string())))
     )
 
 

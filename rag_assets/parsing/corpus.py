@@ -61,7 +61,7 @@ def update_parsed_index(
 
         found = with_readings(found, job)
     current = {paper.paper_id: paper for paper in found}
-    before = tables.fingerprints_by(published, "paper_id")
+    before = tables.fingerprints_by_paper(published)
     wanted = {
         paper_id: kept
         if (kept := before.get(paper_id)) not in (None, paper.fingerprint)
@@ -73,7 +73,7 @@ def update_parsed_index(
     lost = _documents_lost(tables.rows_of(published, "paper_id", plan.unchanged), job.store)
     to_parse = [current[paper_id] for paper_id in sorted({*plan.to_build, *lost})]
     rows = [_row(outcome) for outcome in parse_papers(to_parse, job, report)]
-    kept = tables.rows_without(published, "paper_id", [*plan.to_drop, *lost])
+    kept = tables.rows_without(published, [*plan.to_drop, *lost])
     return tables.merged(kept, tables.to_table(rows, tables.PARSED_INDEX), ["paper_id"]), plan
 
 
@@ -124,7 +124,7 @@ def _opened_by(title_page: str, document: Document) -> Document:
 
 def _documents_lost(unchanged: pa.Table, store: DocumentStore) -> list[str]:
     parsed = unchanged.filter(pc.equal(unchanged["status"], PARSED))
-    kept_as = tables.fingerprints_by(parsed, "paper_id")
+    kept_as = tables.fingerprints_by_paper(parsed)
     lost = set(store.missing(kept_as.values()))
     return [paper_id for paper_id, fingerprint in kept_as.items() if fingerprint in lost]
 

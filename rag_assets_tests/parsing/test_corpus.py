@@ -74,8 +74,8 @@ class Corpus:
         return self.published_blocks().table
 
     def published_blocks(self, before: Updated | None = None) -> Updated:
-        kept_as = tables.fingerprints_by(
-            self.index.filter(pc.equal(self.index["status"], "parsed")), "paper_id"
+        kept_as = tables.fingerprints_by_paper(
+            self.index.filter(pc.equal(self.index["status"], "parsed"))
         )
         store = DocumentStore(self.documents)
         return updated(

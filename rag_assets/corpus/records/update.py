@@ -12,7 +12,7 @@ from rag_assets.core.incremental import UpdatePlan, fingerprint, plan_update
 from rag_assets.core.promises import Offenders, Promise
 from rag_assets.core.tables import (
     PAPERS,
-    fingerprints_by,
+    fingerprints_by_paper,
     merged,
     records_from,
     rows_without,
@@ -76,7 +76,7 @@ def update_papers(
     ]
     statements = _statements(names, libraries, look_up)
     wanted = {paper: one.fingerprint(made_of[paper]) for paper, one in statements.items()}
-    plan = plan_update(fingerprints_by(published, "paper_id"), wanted)
+    plan = plan_update(fingerprints_by_paper(published), wanted)
     if plan.is_noop:
         return published, plan
     made = []
@@ -87,7 +87,7 @@ def update_papers(
         marks = {"made_of": made_of[paper_id], "fingerprint": wanted[paper_id]}
         origins = [{"field": field, "source": source} for field, source in sorted(sources.items())]
         made.append(asdict(record) | stated | marks | {"paper_id": paper_id, "sources": origins})
-    kept = rows_without(published, "paper_id", plan.to_drop)
+    kept = rows_without(published, plan.to_drop)
     return merged(kept, to_table(made, PAPERS), ["paper_id"]), plan
 
 

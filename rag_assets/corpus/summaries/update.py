@@ -21,7 +21,7 @@ from rag_assets.core.incremental import UpdatePlan, fingerprint, plan_update
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.promises import Promise
 from rag_assets.core.settings import SummarySettings
-from rag_assets.core.tables import SUMMARIES, by_paper, fingerprints_by, to_table
+from rag_assets.core.tables import SUMMARIES, by_paper, fingerprints_by_paper, to_table
 from rag_assets.core.text.display import legible
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections, LazyModel, ask_each
@@ -182,9 +182,7 @@ class SummaryUpdate:
 
 def without_summaries(published: pa.Table) -> SummaryUpdate:
     """The update when no model is configured."""
-    return SummaryUpdate(
-        SUMMARIES.empty_table(), plan_update(fingerprints_by(published, "paper_id"), {})
-    )
+    return SummaryUpdate(SUMMARIES.empty_table(), plan_update(fingerprints_by_paper(published), {}))
 
 
 def update_summaries(
@@ -222,7 +220,7 @@ def update_summaries(
     table = _table(
         [(document.paper_id, part.chunk_id, key) for document, part, key in wanted], summaries
     )
-    plan = plan_update(fingerprints_by(published, "paper_id"), fingerprints_by(table, "paper_id"))
+    plan = plan_update(fingerprints_by_paper(published), fingerprints_by_paper(table))
     missing = [
         MissingSummary(document.paper_id, part.chunk_id, str(left[key]))
         for document, part, key in to_ask

@@ -76,7 +76,7 @@ from rag_assets.corpus.summaries.update import (
 )
 from rag_assets.hosted.connections import Connections
 from rag_assets.pipeline.assets import corpus
-from rag_assets.pipeline.assets.previews import histogram, markdown_table, short_id
+from rag_assets.pipeline.assets.previews import markdown_table, short_id, token_histogram
 from rag_assets.pipeline.assets.publishing import (
     Outcome,
     TableAudit,
@@ -158,7 +158,7 @@ def _audit(
 ) -> TableAudit:
     """Texts are read file by file, everything else of all chunks."""
     quarantined = draft.manifest.quarantined
-    used = rows_without(index, "paper_id", [paper.paper_id for paper in quarantined])
+    used = rows_without(index, [paper.paper_id for paper in quarantined])
     counted, back = [], []
     for part in blocks.parts(["paper_id", "zone", "kind", "n_chars", "char_start", "text"]):
         counted.append(part.select(["paper_id", "zone", "kind", "n_chars"]))
@@ -189,7 +189,7 @@ def _audit(
         | {"n_quarantined": len(quarantined)},
         {
             "papers": markdown_table(_papers(chunks), n_shown=_N_PAPERS_SHOWN),
-            "token_histogram": histogram(chunks["n_tokens"].to_pylist(), unit="tokens"),
+            "token_histogram": token_histogram(chunks["n_tokens"].to_pylist()),
             "preview": markdown_table(first.to_pylist(), n_shown=5),
             "text": markdown_table(accounts, n_shown=_N_PAPERS_SHOWN),
             "stats": _stats_table(stats),
@@ -266,7 +266,7 @@ def passages(
         return TableAudit(
             check_all(PASSAGE_PROMISES, PassagesCandidate(made, facts.max_tokens, quarantined)),
             {"n_quarantined": len(quarantined)},
-            {"token_histogram": histogram(made["n_tokens"].to_pylist(), unit="tokens")},
+            {"token_histogram": token_histogram(made["n_tokens"].to_pylist())},
         )
 
     yield from brought_up_to_date(

@@ -16,7 +16,7 @@ from rag_assets.core.paper_tables import PapersUpdate, PaperTable, update_to
 from rag_assets.core.promises import check_all, nothing_withholds
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import read_columns, required_table
-from rag_assets.core.tables import BLOCKS, PAPERS, PARSED_INDEX, fingerprints_by
+from rag_assets.core.tables import BLOCKS, PAPERS, PARSED_INDEX, fingerprints_by_paper
 from rag_assets.core.workforce.seam import Workforce, within
 from rag_assets.corpus.records.libraries import Libraries
 from rag_assets.corpus.records.published import title_pages
@@ -129,7 +129,7 @@ def blocks(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Wor
     index = read_columns(paths.parsed_index, ["paper_id", "status", "fingerprint", "n_pages"])
 
     def update(published: PaperTable) -> PapersUpdate:
-        kept_as = fingerprints_by(index.filter(pc.equal(index["status"], PARSED)), "paper_id")
+        kept_as = fingerprints_by_paper(index.filter(pc.equal(index["status"], PARSED)))
         pages = title_pages(required_table(paths.records))
         spread = within(settings.parsing.limits, workforce)
         return corpus.update_blocks(published, kept_as, DocumentStore(paths.kept), spread, pages)

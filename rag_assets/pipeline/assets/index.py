@@ -19,7 +19,7 @@ from rag_assets.core.paper_tables import quarantined_by
 from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import read_columns, read_provenance
-from rag_assets.core.tables import PASSAGES, PROFILES, REFERENCES, fingerprints_by
+from rag_assets.core.tables import PASSAGES, PROFILES, REFERENCES, fingerprints_by_paper
 from rag_assets.pipeline.assets.chunks import passages, profiles, references
 from rag_assets.pipeline.assets.publishing import (
     Made,
@@ -223,7 +223,7 @@ def _index_facts(settings: Settings) -> dict[str, Any]:
     version = data_version(fingerprints)
     without = published.without if (published := vectors.manifest()) else ()
     profiles, cited = (
-        data_version(fingerprints_by(read_columns(path, ["paper_id", "fingerprint"]), "paper_id"))
+        data_version(fingerprints_by_paper(read_columns(path, ["paper_id", "fingerprint"])))
         for path in (paths.profiles, paths.references)
     )
     return {

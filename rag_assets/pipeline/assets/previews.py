@@ -48,8 +48,8 @@ def markdown_table(rows: Sequence[Mapping[str, Any]], *, n_shown: int) -> str:
     return "\n".join(lines)
 
 
-def histogram(values: Sequence[int], *, unit: str) -> str:
-    """A histogram as a block of text."""
+def token_histogram(values: Sequence[int]) -> str:
+    """A histogram of numbers of tokens as a block of text."""
     if not values:
         return "*nothing to draw*"
     low, high = min(values), max(values)
@@ -61,7 +61,7 @@ def histogram(values: Sequence[int], *, unit: str) -> str:
         first = low + number * width
         label = f"{first:>6}-{min(first + width - 1, high):<6}"
         rows.append(f"{label} {bins[number]:>6}  {'█' * math.ceil(bins[number] * scale)}")
-    return "\n".join(["```text", f"{unit:<13}  count", *rows, "```"])
+    return "\n".join(["```text", f"{'tokens':<13}  count", *rows, "```"])
 
 
 def _cell(value: Any) -> str:

@@ -259,11 +259,9 @@ class StagedIndex:
         self.staged.publish()
 
 
-def update_index(
-    target: FolderIndex[Any], rows: Sequence[IndexRow], *, report: Report | None = None
-) -> UpdatePlan:
+def update_index(target: FolderIndex[Any], rows: Sequence[IndexRow]) -> UpdatePlan:
     """Stage, audit and publish in one go; see `stage_index` and `StagedIndex.publish`."""
-    staged = stage_index(target, rows, report=report)
+    staged = stage_index(target, rows)
     staged.publish()
     return staged.plan
 

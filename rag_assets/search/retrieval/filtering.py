@@ -178,7 +178,7 @@ class PassageFilters:
 
     @cached_property
     def _section_paths(self) -> CodedTexts:
-        return self._library.passage_texts("section_path")
+        return self._library.section_paths()
 
     @cached_property
     def _pages(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:

@@ -139,9 +139,9 @@ class Library:
             chunk.chunk_id: chunk for chunk in self._chunks.values(rows[rows >= 0], chunks_from)
         }
 
-    def passage_texts(self, name: str) -> CodedTexts:
-        """A column of the passages."""
-        return _coded(self._passages, name, self._passage_rows)
+    def section_paths(self) -> CodedTexts:
+        """The headings above each passage."""
+        return _coded(self._passages, "section_path", self._passage_rows)
 
     def chunk_texts(self, name: str) -> CodedTexts:
         """A column of the chunks, for each of their passages."""

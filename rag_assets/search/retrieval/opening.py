@@ -30,7 +30,7 @@ from rag_assets.core.table_files import (
     read_provenance,
     required_table,
 )
-from rag_assets.core.tables import fingerprints_by, passages_version, records_from
+from rag_assets.core.tables import fingerprints_by_paper, passages_version, records_from
 from rag_assets.core.text.citations import cited_names
 from rag_assets.core.text.tokens import resolve_tokenizer, token_counter
 from rag_assets.core.text.works import same_works
@@ -246,9 +246,7 @@ def _version_of(table: Path) -> str:
 
 
 def _read_version(table: Path) -> str:
-    return data_version(
-        fingerprints_by(read_columns(table, ["paper_id", "fingerprint"]), "paper_id")
-    )
+    return data_version(fingerprints_by_paper(read_columns(table, ["paper_id", "fingerprint"])))
 
 
 def _version_if_any(table: Path) -> str | None:

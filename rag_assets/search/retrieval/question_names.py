@@ -51,7 +51,7 @@ class SectionNames:
     @cached_property
     def _paths(self) -> tuple[list[list[str]], Numbers]:
         """The headings of each distinct section path, and the paths by place."""
-        texts, codes = self._library.passage_texts("section_path")
+        texts, codes = self._library.section_paths()
         paths = [path.split(" > ") for path in texts.to_pylist()]
         return [[letters_of(title) for title in path] for path in paths], codes
 

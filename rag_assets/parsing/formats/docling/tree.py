@@ -62,15 +62,17 @@ class Items:
             if text := " ".join(self.text_of(item).split()):
                 yield text, item if sequence(item.get("prov")) else owner
 
-    def attached_text(self, owner: Item, name: str) -> str:
-        """The captions or footnotes of an item as one line."""
-        return " ".join(text for text, _ in self.attached(owner, name))
+    def caption_text(self, owner: Item) -> str:
+        """The captions of an item as one line."""
+        return " ".join(text for text, _ in self.attached(owner, "captions"))
 
-    def attached_boxes(self, owner: Item, name: str) -> tuple[Box, ...]:
-        """Where the captions or footnotes of an item are."""
+    def caption_boxes(self, owner: Item) -> tuple[Box, ...]:
+        """Where the captions of an item are."""
         return tuple(
             dict.fromkeys(
-                box for _, item in self.attached(owner, name) for box in self.pages.boxes(item)
+                box
+                for _, item in self.attached(owner, "captions")
+                for box in self.pages.boxes(item)
             )
         )
 
@@ -86,8 +88,8 @@ def table_blocks(table: Item, items: Items) -> Iterator[Block]:
     cells = _cells(mapping(table.get("data")), table, items)
     if cells:
         title, title_boxes = (
-            items.attached_text(table, "captions"),
-            items.attached_boxes(table, "captions"),
+            items.caption_text(table),
+            items.caption_boxes(table),
         )
         block = table_block(cells, title, items.pages.boxes(table), title_boxes)
         yield replace(block, zone=Zone.FRONT) if table.get("label") == "document_index" else block
@@ -99,7 +101,7 @@ def table_blocks(table: Item, items: Items) -> Iterator[Block]:
 def picture_blocks(picture: Item, items: Items) -> Iterator[Block]:
     """The caption, the descriptions, the chart's data and the footnotes of a picture."""
     boxes = items.pages.boxes(picture)
-    caption = items.attached_text(picture, "captions")
+    caption = items.caption_text(picture)
     stated = [
         (chart, _cells(mapping(chart.get("chart_data")), {}, items)) for chart in _charts(picture)
     ]
@@ -113,7 +115,7 @@ def picture_blocks(picture: Item, items: Items) -> Iterator[Block]:
     is_read_by_model = mimetype == "application/pdf" or mimetype.startswith("image/")
     for chart, cells in charts:
         title = caption or text_field(chart.get("title"))
-        title_boxes = items.attached_boxes(picture, "captions") if caption else boxes
+        title_boxes = items.caption_boxes(picture) if caption else boxes
         yield replace(table_block(cells, title, boxes, title_boxes), is_generated=is_read_by_model)
     yield from items.attached_blocks(picture, "footnotes", BlockKind.FOOTNOTE)
 
