@@ -47,9 +47,8 @@ from pathlib import Path
 from rag_assets_tests.search.indexing.rows import numbered_rows
 from rag_assets_tests.search.indexing.test_builder import TARGETS
 from rag_assets.core import incremental
-from rag_assets.search.indexing.folders import update_index
 from rag_assets.search.indexing import chroma
-from rag_assets.search.indexing.folders import FolderIndex
+from rag_assets.search.indexing.folders import FolderIndex, stage_index
 
 folder, nth, stop = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 
@@ -65,7 +64,7 @@ if stop == "replace_folder":
 if stop == "between the renames":
     Path.rename = lambda self, target, rename=Path.rename: die() if self.suffix == ".staged" else rename(self, target)
 chroma.BATCH = 10
-update_index(FolderIndex(folder, TARGETS[nth].values[0]), numbered_rows(40, start=10), report=report)
+stage_index(FolderIndex(folder, TARGETS[nth].values[0]), numbered_rows(40, start=10), report=report).publish()
 """
 
 
