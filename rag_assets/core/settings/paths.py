@@ -46,7 +46,6 @@ class Paths:
     blocks = _Below("cache", "blocks.parquet")
     chunks = _Below("cache", "chunks.parquet")
     chunk_stats = _Below("cache", "chunk_stats.json")
-    tokenizer_pin = _Below("cache", "tokenizer.json")
     summaries = _Below("cache", "summaries.parquet")
     passages = _Below("cache", "passages.parquet")
     profiles = _Below("cache", "profiles.parquet")

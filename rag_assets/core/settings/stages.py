@@ -125,10 +125,10 @@ class ChunkingSettings(StageSettings):
         False,
         description="Keep a short abstract a chunk of its own, not merged with other front matter.",
     )
-    tokenizer: Literal["auto", "cl100k_base", "wordpiece"] = Field(
-        "auto",
-        description="Counts tokens. auto: cl100k_base if tiktoken can fetch it once, else the packaged WordPiece; "
-        "the choice is pinned in data/cache/tokenizer.json so that it never flips by itself.",
+    tokenizer: Literal["cl100k_base", "wordpiece"] = Field(
+        "cl100k_base",
+        description="Counts tokens: cl100k_base, as tiktoken does, or wordpiece, the vocabulary of all-MiniLM-L6-v2. "
+        "Another one cuts all chunks anew.",
     )
 
     @model_validator(mode="after")

@@ -1,29 +1,27 @@
 """Counting tokens for chunk sizes and context budgets.
 
-Two counters exist: tiktoken's cl100k_base, whose table must be fetched once, and the WordPiece
-tokenizer that is packaged with the embedding weights. A choice is pinned with the data, because
-chunk boundaries (and so chunk ids) follow from it: see `resolve_tokenizer`.
+Two counters exist: tiktoken's cl100k_base, and the WordPiece tokenizer of the packaged embedding
+model. Installing rag_assets puts the files of both beside its code, so that chunk boundaries, and
+chunk ids with them, are the same on every machine.
 """
 
+import gzip
+import hashlib
 import importlib.util
-import logging
 import math
 import re
-import socket
+import zlib
+from binascii import a2b_base64
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from rag_assets.core.errors import InvalidSettings, MissingModel
-from rag_assets.core.incremental import read_sealed, sealed_json, write_atomically
+from rag_assets.core.errors import MissingModel
 
 if TYPE_CHECKING:
+    from tiktoken import Encoding as TiktokenEncoding
     from tokenizers import Encoding, Tokenizer
-
-logger = logging.getLogger(__name__)
 
 TokenizerName = Literal["cl100k_base", "wordpiece"]
 PACKAGED_MODEL = "rag_assets_minilm"
@@ -31,8 +29,15 @@ REINSTALL = (
     "Install rag_assets again: after make, rm -r .venv and make run; "
     "otherwise, in the project's folder, pip install --force-reinstall --no-deps ."
 )
-"""What to do when files of the packaged model are missing or damaged."""
-_FETCH_TIMEOUT_S = 5.0
+"""What to do when packaged files are missing or damaged."""
+CL100K_FOLDER = "rag_assets_cl100k"
+CL100K_SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
+"""Checksum that tiktoken demands of the unpacked table."""
+_CL100K_PATTERN = (
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]"
+    r"|\s+(?!\S)|\s"
+)
+"""How cl100k_base parts a text before it looks for tokens, as tiktoken 0.14 has it."""
 _LONG_WORD = re.compile(r"\S{101,}")
 """WordPiece reads a longer word as one unknown token (`max_input_chars_per_word` in its
 tokenizer.json is 100)."""
@@ -52,15 +57,15 @@ class TokenCounter(Protocol):
 
 @cache
 def packaged_model_folder(name: str = PACKAGED_MODEL) -> Path:
-    """Folder with the weights and the tokenizer of an embedding model, of all-MiniLM-L6-v2 unless
-    another is named, which installing rag_assets puts beside its code.
+    """Folder with files of an embedding model or a tokenizer, of all-MiniLM-L6-v2 unless another is
+    named, which installing rag_assets puts beside its code.
 
     Raises MissingModel when it is not there.
     """
     spec = importlib.util.find_spec(name)
     if spec is None or not spec.submodule_search_locations:
         raise MissingModel(
-            f"The folder {name} with the embedding model is not installed. It is made when rag_assets is "
+            f"The folder {name} with files of a model is not installed. It is made when rag_assets is "
             f"installed. {REINSTALL}"
         )
     return Path(spec.submodule_search_locations[0])
@@ -149,105 +154,36 @@ class Cl100kCounter:
     def __reduce__(self) -> tuple[object, ...]:
         return token_counter, (self.name,)
 
-    def __init__(self) -> None:
-        import tiktoken
-
-        self._encoding = tiktoken.get_encoding("cl100k_base")
-
     def count(self, text: str) -> int:
-        return len(self._encoding.encode_ordinary(text))
+        return len(_cl100k().encode_ordinary(text))
 
     def count_all(self, texts: Sequence[str]) -> list[int]:
-        return [len(tokens) for tokens in self._encoding.encode_ordinary_batch(list(texts))]
+        return [self.count(text) for text in texts]
+
+
+@cache
+def _cl100k() -> "TiktokenEncoding":
+    """Loaded by the first text that is counted; takes some 0.1 s and 45 MB. Raises MissingModel when
+    the table is missing or another one."""
+    import tiktoken
+
+    file = packaged_model_folder(CL100K_FOLDER) / "cl100k_base.tiktoken.gz"
+    try:
+        table = gzip.decompress(file.read_bytes())
+    except (OSError, EOFError, zlib.error) as error:
+        raise MissingModel(f"{file} cannot be read: {error}. {REINSTALL}") from error
+    if (sha256 := hashlib.sha256(table).hexdigest()) != CL100K_SHA256:
+        raise MissingModel(
+            f"{file} is not the table of cl100k_base: its SHA-256 is {sha256}, not {CL100K_SHA256}. {REINSTALL}"
+        )
+    words = table.split()
+    ranks = dict(zip(map(a2b_base64, words[::2]), map(int, words[1::2]), strict=True))
+    return tiktoken.Encoding(
+        Cl100kCounter.name, pat_str=_CL100K_PATTERN, mergeable_ranks=ranks, special_tokens={}
+    )
 
 
 @cache
 def token_counter(name: TokenizerName) -> TokenCounter:
-    """The counter of that name; loading takes a moment, so it is kept."""
+    """The counter of that name."""
     return Cl100kCounter() if name == "cl100k_base" else WordPieceCounter()
-
-
-@dataclass(frozen=True)
-class ResolvedTokenizer:
-    """Which counter is used, and why."""
-
-    name: TokenizerName
-    reason: str
-
-
-_CHOICES: dict[str, ResolvedTokenizer] = {
-    choice.name: choice
-    for choice in (
-        ResolvedTokenizer("cl100k_base", "tiktoken could load it"),
-        ResolvedTokenizer("wordpiece", "tiktoken could not fetch cl100k_base"),
-    )
-}
-"""What can be pinned, by name."""
-
-
-def resolve_tokenizer(
-    setting: Literal["auto", "cl100k_base", "wordpiece"], pin: Path, *, in_use: str | None = None
-) -> ResolvedTokenizer:
-    """Decide which counter the data folder uses, and pin an automatic choice in the file `pin`.
-
-    With "auto", the pinned choice holds until the file is deleted or the setting names a tokenizer;
-    without a pin, cl100k_base is fetched within a few seconds or WordPiece is taken instead. A
-    damaged pin is made anew from `in_use`, the counter that the published chunks were cut with,
-    where that is known. Raises InvalidSettings when cl100k_base is demanded, or pinned, but cannot
-    be had: a silent flip would re-cut every chunk.
-    """
-    if setting == "wordpiece":
-        return ResolvedTokenizer("wordpiece", "chosen in the settings")
-    if setting == "cl100k_base":
-        _demand_cl100k("chunking.tokenizer asks for cl100k_base")
-        return ResolvedTokenizer("cl100k_base", "chosen in the settings")
-    if (pinned := _pinned(pin)) is None and pin.exists():
-        logger.warning("%s is damaged and is made anew.", pin)
-        pinned = _CHOICES.get(in_use or "")
-        if pinned is not None:
-            _pin(pin, pinned)
-    if pinned is not None:
-        if pinned.name == "cl100k_base":
-            _demand_cl100k(f"{pin} pins cl100k_base")
-        return pinned
-    chosen = _CHOICES["cl100k_base" if _cl100k_is_available() else "wordpiece"]
-    if chosen.name == "wordpiece":
-        logger.warning("%s: counting tokens with the packaged WordPiece tokenizer.", chosen.reason)
-    _pin(pin, chosen)
-    return chosen
-
-
-def _pinned(pin: Path) -> ResolvedTokenizer | None:
-    """None when there is no pin or it is damaged."""
-    pinned = read_sealed(pin)
-    return next((choice for choice in _CHOICES.values() if asdict(choice) == pinned), None)
-
-
-def _pin(pin: Path, chosen: ResolvedTokenizer) -> None:
-    with suppress(
-        OSError
-    ):  # a question needs no room on the disk; a run that has none ends elsewhere
-        write_atomically(pin, sealed_json(asdict(chosen)))
-
-
-def _demand_cl100k(who: str) -> None:
-    if not _cl100k_is_available():
-        raise InvalidSettings(
-            f"{who}, but tiktoken cannot load it (it is fetched once over the network). Connect once, point "
-            'TIKTOKEN_CACHE_DIR at a folder that has it, or set chunking.tokenizer = "wordpiece" and rebuild.'
-        )
-
-
-@cache
-def _cl100k_is_available() -> bool:
-    """tiktoken's own download has no time-out, so a default one is set on sockets while it runs."""
-    before = socket.getdefaulttimeout()
-    socket.setdefaulttimeout(_FETCH_TIMEOUT_S)
-    try:
-        token_counter("cl100k_base")
-    except (OSError, ValueError) as error:
-        logger.debug("cl100k_base cannot be loaded: %s", type(error).__name__)
-        return False
-    finally:
-        socket.setdefaulttimeout(before)
-    return True

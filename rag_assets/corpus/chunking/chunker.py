@@ -29,7 +29,7 @@ from rag_assets.corpus.chunking.planned_chunks import (
 from rag_assets.corpus.chunking.sections import read_runs
 from rag_assets.corpus.chunking.units import Unit
 
-CHUNKER_VERSION = 16
+CHUNKER_VERSION = 17
 """Raise it when the same blocks and settings give other chunks than before."""
 
 

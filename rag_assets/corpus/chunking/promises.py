@@ -23,13 +23,12 @@ from rag_assets.core.paper_tables import QuarantinedPaper, none_quarantined
 from rag_assets.core.promises import Offenders, Promise
 from rag_assets.core.settings import ChunkingSettings
 from rag_assets.core.text.citations import looks_like_reference
-from rag_assets.core.text.tokens import ResolvedTokenizer
 
 _TOP_SECTIONS = 20
 
 
 def chunk_stats(
-    chunks: pa.Table, parsed_index: pa.Table, tokenizer: ResolvedTokenizer
+    chunks: pa.Table, parsed_index: pa.Table, settings: ChunkingSettings
 ) -> dict[str, Any]:
     """JSON-ready statistics of the whole corpus, by source and by the most frequent section titles.
 
@@ -47,7 +46,7 @@ def chunk_stats(
         for title, _ in Counter(row["section_title"] for row in columns).most_common(_TOP_SECTIONS)
     ]
     return {
-        "tokenizer": {"name": tokenizer.name, "reason": tokenizer.reason},
+        "tokenizer": settings.tokenizer,
         "n_papers": len({row["paper_id"] for row in columns}),
         **_figures(columns, fell_back),
         "by_source": {

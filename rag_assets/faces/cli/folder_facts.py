@@ -41,7 +41,7 @@ def status_facts(settings: Settings) -> dict[str, Any]:
         "papers_quarantined": len(quarantined_files(settings)),
         "chunks": stats.get("n_chunks"),
         "share_missing_pages": stats.get("share_missing_pages"),
-        "tokenizer": stats.get("tokenizer", {}).get("name"),
+        "tokenizer": stats.get("tokenizer"),
         "passages": None if passages.provenance is None else len(passages.table),
         "index_version": (read_sealed(paths.index_meta) or {}).get("version"),
         "question_files_not_asked": ", ".join(map(str, unasked_files(settings))) or None,

@@ -18,7 +18,6 @@ from rag_assets.core.settings import Paths, Settings
 from rag_assets.core.table_files import (
     published_or_empty,
     read_columns,
-    read_provenance,
     required_table,
 )
 from rag_assets.core.tables import (
@@ -32,7 +31,7 @@ from rag_assets.core.tables import (
     SUMMARIES,
     rows_without,
 )
-from rag_assets.core.text.tokens import ResolvedTokenizer, resolve_tokenizer, token_counter
+from rag_assets.core.text.tokens import token_counter
 from rag_assets.core.workforce.seam import Workforce, within
 from rag_assets.corpus.chunking.chunker import CHUNKER_VERSION
 from rag_assets.corpus.chunking.passages import PASSAGER_VERSION
@@ -116,28 +115,22 @@ def chunks(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Wor
         PaperTable.required(paths.parsed_index, PARSED_INDEX),
         PaperTable.required(paths.blocks, BLOCKS),
     )
-    tokenizer = resolve_tokenizer(
-        settings.chunking.tokenizer,
-        paths.tokenizer_pin,
-        in_use=read_provenance(paths.chunks).get("tokenizer"),
-    )
+    tokenizer = settings.chunking.tokenizer
 
     def update(published: PaperTable) -> PapersUpdate:
         spread = within(settings.parsing.limits, workforce)
-        return update_chunks(
-            published, blocks, settings.chunking, token_counter(tokenizer.name), spread
-        )
+        return update_chunks(published, blocks, settings.chunking, token_counter(tokenizer), spread)
 
     def audit(draft: PaperTable) -> TableAudit:
-        return _audit(draft, blocks, required_table(paths.parsed_index), settings, tokenizer)
+        return _audit(draft, blocks, required_table(paths.parsed_index), settings)
 
     yield from brought_up_to_date(
         PaperTable.published(paths.chunks, CHUNKS),
         update,
         audit,
-        provenance={"settings": settings.chunking.fingerprint(), "tokenizer": tokenizer.name},
+        provenance={"settings": settings.chunking.fingerprint(), "tokenizer": tokenizer},
         settings={"chunking": settings.chunking},
-        follows_from=[index.checksums, blocks.checksums, tokenizer.name, tokenizer.reason],
+        follows_from=[index.checksums, blocks.checksums],
         beside=[paths.chunk_stats],
     )
 
@@ -154,7 +147,6 @@ def _audit(
     blocks: PaperTable,
     index: pa.Table,
     settings: Settings,
-    tokenizer: ResolvedTokenizer,
 ) -> TableAudit:
     """Texts are read file by file, everything else of all chunks."""
     quarantined = draft.manifest.quarantined
@@ -165,7 +157,7 @@ def _audit(
         back.append(part.filter(pc.equal(part["zone"], str(Zone.BACK))))
     chunks, in_blocks = draft.columns(_COUNTED).sort_by("paper_id"), pa.concat_tables(counted)
     accounts = text_accounts(chunks, in_blocks, used)
-    stats = chunk_stats(chunks, index, tokenizer)
+    stats = chunk_stats(chunks, index, settings.chunking)
     texts = map(reading_as_references, draft.parts(["chunk_id", "section_title", "text"]))
     like_references = [
         row for part in texts for row in part.select(["chunk_id", "section_title"]).to_pylist()
@@ -185,7 +177,7 @@ def _audit(
     return TableAudit(
         check_all(CHUNK_PROMISES, candidate),
         {"stats_file": dg.MetadataValue.path(stats_file.absolute())}
-        | _facts(stats, tokenizer)
+        | _facts(stats)
         | {"n_quarantined": len(quarantined)},
         {
             "papers": markdown_table(_papers(chunks), n_shown=_N_PAPERS_SHOWN),
@@ -198,14 +190,14 @@ def _audit(
     )
 
 
-def _facts(stats: dict[str, Any], tokenizer: ResolvedTokenizer) -> dict[str, Any]:
+def _facts(stats: dict[str, Any]) -> dict[str, Any]:
     tokens = stats["n_tokens"] or {}
     return {
         "n_papers": stats["n_papers"],
         **{f"n_tokens_{name}": value for name, value in tokens.items()},
         "share_missing_pages": stats["share_missing_pages"],
         "share_fallback_used": stats["share_fallback_used"],
-        "tokenizer": f"{tokenizer.name} ({tokenizer.reason})",
+        "tokenizer": stats["tokenizer"],
     }
 
 

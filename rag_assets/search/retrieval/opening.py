@@ -27,12 +27,11 @@ from rag_assets.core.table_files import (
     OpenTable,
     is_published,
     read_columns,
-    read_provenance,
     required_table,
 )
 from rag_assets.core.tables import fingerprints_by_paper, passages_version, records_from
 from rag_assets.core.text.citations import cited_names
-from rag_assets.core.text.tokens import resolve_tokenizer, token_counter
+from rag_assets.core.text.tokens import token_counter
 from rag_assets.core.text.works import same_works
 from rag_assets.hosted.connections import Connections
 from rag_assets.search.embedding.base import Embedder
@@ -108,13 +107,7 @@ def _opened_searcher(
     words = _opened(word_index(settings), library, settings.data_dir)
     if dense is None and words is None:
         raise MissingInput.index(paths.data)
-    counter = token_counter(
-        resolve_tokenizer(
-            settings.chunking.tokenizer,
-            paths.tokenizer_pin,
-            in_use=read_provenance(paths.chunks).get("tokenizer"),
-        ).name
-    )
+    counter = token_counter(settings.chunking.tokenizer)
     names = _paper_names(settings, words)
     known = KnownPapers(facts, {paper: record.arxiv for paper, record in records.items()})
     cited = _cited_works(paths, known)

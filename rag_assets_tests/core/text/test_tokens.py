@@ -1,26 +1,61 @@
-"""Which tokenizer counts, and that it never changes by itself."""
+"""Counting tokens: by the files that installing rag_assets brings, the same on every machine."""
 
+import gzip
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from rag_assets.core.errors import InvalidSettings
-from rag_assets.core.incremental import read_sealed, sealed_json
+from rag_assets.core.errors import MissingModel
 from rag_assets.core.text import tokens
-from rag_assets.core.text.tokens import WordPieceCounter, resolve_tokenizer
+from rag_assets.core.text.tokens import Cl100kCounter, WordPieceCounter, token_counter
+
+CL100K = {
+    "hello world": 2,
+    "What is k = 60 in reciprocal rank fusion?": 11,
+    "Größe: 12.345 µm, naïve façade": 14,
+    "": 0,
+}
+"""Text -> its tokens as tiktoken counts them with the table it downloads:
+
+    encoding = tiktoken.get_encoding("cl100k_base")
+    print(len(encoding.encode_ordinary(text)))
+"""
 
 
-@pytest.fixture(autouse=True)
-def _unfetched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """tiktoken finds nothing on disk, and the network is refused."""
+@pytest.fixture
+def fresh() -> Iterator[None]:
+    """The table is loaded anew, before and after."""
+    tokens._cl100k.cache_clear()
+    yield
+    tokens._cl100k.cache_clear()
+
+
+def test_cl100k_is_counted_without_a_network(
+    fresh: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A machine without one would cut other chunks, whose ids no other machine knows."""
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path / "empty"))
-    monkeypatch.setattr("tiktoken.load.read_file", _refused)
-    tokens._cl100k_is_available.cache_clear()
-    tokens.token_counter.cache_clear()
+
+    assert token_counter("cl100k_base").count_all(list(CL100K)) == list(CL100K.values())
 
 
-def _refused(_address: str) -> bytes:
-    raise OSError("no network")
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b"no archive", "cannot be read"),
+        (gzip.compress(b"IQ== 0\n"), "is not the table of cl100k_base"),
+    ],
+)
+def test_another_table_is_not_counted_with(
+    content: bytes, complaint: str, fresh: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Other counts move every chunk's boundary, silently."""
+    (tmp_path / "cl100k_base.tiktoken.gz").write_bytes(content)
+    monkeypatch.setattr(tokens, "packaged_model_folder", lambda _name: tmp_path)
+
+    with pytest.raises(MissingModel, match=complaint):
+        Cl100kCounter().count("word")
 
 
 def test_wordpiece_counts_as_its_vocabulary_does() -> None:
@@ -40,33 +75,3 @@ def test_a_long_word_counts_by_its_length(word: str) -> None:
 
     assert alone >= len(word) / 4
     assert in_a_sentence == alone + len(["The", "word", "is", "long", "."])
-
-
-def test_without_a_network_the_packaged_tokenizer_is_used_and_pinned(tmp_path: Path) -> None:
-    """A later run with a network would otherwise cut every chunk anew."""
-    pin = tmp_path / "cache" / "tokenizer.json"
-
-    chosen = resolve_tokenizer("auto", pin)
-
-    assert chosen.name == "wordpiece"
-    assert read_sealed(pin) == {
-        "name": "wordpiece",
-        "reason": "tiktoken could not fetch cl100k_base",
-    }
-    before = pin.stat().st_mtime_ns
-    assert resolve_tokenizer("auto", pin) == chosen
-    assert pin.stat().st_mtime_ns == before
-
-
-def test_a_pinned_tokenizer_that_cannot_be_had_is_an_error_not_a_flip(tmp_path: Path) -> None:
-    """A silent flip re-cuts, re-embeds and re-cites the whole corpus."""
-    pin = tmp_path / "tokenizer.json"
-    pin.write_bytes(sealed_json({"name": "cl100k_base", "reason": "tiktoken could load it"}))
-
-    with pytest.raises(
-        InvalidSettings, match=r"tokenizer\.json pins cl100k_base, but tiktoken cannot load it"
-    ):
-        resolve_tokenizer("auto", pin)
-    with pytest.raises(InvalidSettings, match=r"chunking\.tokenizer asks for cl100k_base"):
-        resolve_tokenizer("cl100k_base", pin)
-    assert resolve_tokenizer("wordpiece", pin).name == "wordpiece"

@@ -6,6 +6,8 @@ import pytest
 from rag_assets.core.domain import Block, BlockKind, UnitKind, Zone
 from rag_assets.core.settings import ChunkingSettings
 from rag_assets.core.text.sentences import sentence_spans
+from rag_assets.core.text.tokens import token_counter
+from rag_assets.corpus.chunking.chunker import chunk_paper
 from rag_assets.parsing.tables import read_table
 from rag_assets_tests.corpus.chunking.papers import (
     cells_of,
@@ -158,6 +160,28 @@ def test_what_a_model_wrote_shares_no_chunk_with_the_authors_words() -> None:
 
     assert [chunk.is_generated for chunk in chunks] == [False, True, False]
     assert chunks[1].text == "Figure 1.\nA line that falls."
+
+
+def test_chunk_ids_are_the_same_on_every_machine() -> None:
+    """A citation of one machine would point nowhere on another, and each would embed the papers
+    anew."""
+    text = " ".join(f"Ferritin of patient {n} rose to {n * 37} µg/l." for n in range(200))
+
+    chunks = chunk_paper(
+        "smith2020",
+        [paragraph(text, "Results")],
+        "smith2020.txt",
+        "text",
+        ChunkingSettings(),
+        token_counter("cl100k_base"),
+        "f",
+    )
+
+    assert [(chunk.chunk_id, chunk.n_tokens) for chunk in chunks] == [
+        ("smith2020:87fca9f26e7b", 1188),
+        ("smith2020:6d09d58dc895", 1186),
+        ("smith2020:e7e0075d7eb1", 601),
+    ]
 
 
 def test_exact_repeats_in_a_paper_get_ids_of_their_own() -> None:

@@ -2,8 +2,8 @@ import pyarrow as pa
 import pytest
 
 from rag_assets.core.domain import Zone
+from rag_assets.core.settings import ChunkingSettings
 from rag_assets.core.tables import CHUNKS, PARSED_INDEX, PASSAGES, schema_problems, to_table
-from rag_assets.core.text.tokens import ResolvedTokenizer
 from rag_assets.corpus.chunking.promises import (
     chunk_stats,
     from_back_matter,
@@ -143,7 +143,7 @@ def test_the_statistics_count_chunks_by_source_and_section(chunks: pa.Table) -> 
         PARSED_INDEX,
     )
 
-    stats = chunk_stats(chunks, index, ResolvedTokenizer("wordpiece", "chosen in the settings"))
+    stats = chunk_stats(chunks, index, ChunkingSettings(tokenizer="wordpiece"))
 
     everything = {
         "n_chunks": 3,
@@ -151,7 +151,7 @@ def test_the_statistics_count_chunks_by_source_and_section(chunks: pa.Table) -> 
         "share_fallback_used": pytest.approx(1 / 3),
         "share_missing_pages": pytest.approx(1 / 3),
     }
-    assert stats["tokenizer"] == {"name": "wordpiece", "reason": "chosen in the settings"}
+    assert stats["tokenizer"] == "wordpiece"
     assert stats["n_papers"] == 2
     assert {key: stats[key] for key in everything} == everything
     assert stats["by_source"] == {"text": everything}
@@ -164,8 +164,6 @@ def test_the_statistics_count_chunks_by_source_and_section(chunks: pa.Table) -> 
 
 def test_the_statistics_of_an_empty_corpus_have_no_invented_numbers() -> None:
     """A share of nothing is not 0."""
-    stats = chunk_stats(
-        CHUNKS.empty_table(), PARSED_INDEX.empty_table(), ResolvedTokenizer("wordpiece", "pinned")
-    )
+    stats = chunk_stats(CHUNKS.empty_table(), PARSED_INDEX.empty_table(), ChunkingSettings())
 
     assert (stats["n_chunks"], stats["n_tokens"], stats["share_missing_pages"]) == (0, None, None)
