@@ -60,8 +60,9 @@ class Answered:
 
 
 def context_rows(evidence: Evidence, titles: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The contexts of one search, without their texts. titles: by paper id."""
-    bands = {hit.chunk.chunk_id: hit.band for hit in evidence.hits}
+    """The contexts of one search, without their texts; band and scores are null for neighbours of
+    what was found. titles: by paper id."""
+    hits = {hit.chunk.chunk_id: hit for hit in evidence.hits}
     return [
         {
             "chunk_id": context.chunk_id,
@@ -72,9 +73,12 @@ def context_rows(evidence: Evidence, titles: Mapping[str, str]) -> list[dict[str
             "page_end": context.page_end,
             "page_label": evidence.chunks[context.chunk_id].page_label,
             "n_tokens": context.n_tokens,
-            "band": bands.get(context.chunk_id),
+            "band": hit and hit.band,
+            "score": hit and hit.score,
+            "similarity": hit and hit.dense_score,
         }
         for context in evidence.contexts
+        for hit in [hits.get(context.chunk_id)]
     ]
 
 

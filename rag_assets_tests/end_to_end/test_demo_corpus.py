@@ -27,6 +27,7 @@ PAPERS = {
     "hnsw_graphs": "coords",
     "chunking_passages": "coords",
     "rank_fusion": "pb",
+    "reranking": "pb",
     "tei_page_coordinates": "pb",
     "retrieval_metrics": "pb",
     "citation_verification": "parser",
@@ -64,7 +65,7 @@ def demo(for_all_processes: Path, built_model: Path) -> Demo:
         for name in ("papers", "questions"):
             shutil.copytree(DEMO / name, world.paths.data / name, dirs_exist_ok=True)
         world.use_models(built_model)
-        outcome = world.run(chunking={"tokenizer": "wordpiece"}, evaluation={})
+        outcome = world.run(chunking={}, evaluation={})
         assert outcome.is_success, outcome.failures or outcome.broken
 
     world = made_once(for_all_processes / "demo", make)
@@ -76,6 +77,18 @@ def test_every_paper_is_read_and_its_pages_are_proven_as_its_file_allows(demo: D
     """The demo shows each shape of file once; a shape that is not read is not shown."""
     assert {paper_id: row["page_source"] for paper_id, row in demo.papers.items()} == PAPERS
     assert {row["status"] for row in demo.papers.values()} == {"parsed"}
+
+
+def test_long_sections_are_cut_with_overlap_and_a_page_at_both_ends(demo: Demo) -> None:
+    """No chunk of the demo had the size that chunks are promised to have."""
+    rows = demo.world.table(demo.world.paths.chunks).to_pylist()
+    long = [row for row in rows if row["paper_id"] == "reranking" and row["split_sequence"]]
+
+    assert [row["split_sequence"] for row in long] == ["1/2", "2/2"] * 2
+    assert all(800 <= row["n_tokens"] <= 1200 for row in long)
+    assert all(row["page_start"] and row["page_end"] for row in long)
+    for first, second in (long[:2], long[2:]):
+        assert second["char_start"] < first["char_end"], "no overlap"
 
 
 def test_papers_that_find_the_opposite_are_both_quoted(demo: Demo) -> None:

@@ -34,6 +34,9 @@ def test_the_notebook_of_the_docs_runs(
     assert "1 strong ferritin 2" in printed
     assert 'there is no field "sction", is section meant?' in printed
     assert not names["result"].refused
+    kept = names["kept"]["ids"][0]
+    assert names["nearest"]["ids"][0][0] == kept
+    assert names["nearest"]["metadatas"][0][0]["paper_id"] == kept.partition(":")[0]
     per_paper, frames = names["per_paper"], names["tables"]
     assert per_paper.loc["ferritin", ["size", "n_citations"]].min() >= 1
     papers = frames.papers(names["settings"]).set_index("paper_id")

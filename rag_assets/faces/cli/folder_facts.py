@@ -52,6 +52,18 @@ def status_facts(settings: Settings) -> dict[str, Any]:
     }
 
 
+def chunk_facts(settings: Settings) -> dict[str, Any]:
+    """Figures of the published chunks, as chunk_stats.json has them."""
+    stats = read_sealed(settings.paths.chunk_stats) or {}
+    return {
+        "papers": stats.get("n_papers"),
+        "chunks": stats.get("n_chunks"),
+        "tokens": stats.get("n_tokens") or dict.fromkeys(("min", "median", "p95", "max")),
+        "share_fallback_used": stats.get("share_fallback_used"),
+        "share_missing_pages": stats.get("share_missing_pages"),
+    }
+
+
 def quarantined_files(settings: Settings) -> list[dict[str, Any]]:
     """Every paper that could not be read, chunked, cut into passages or given vectors, with the
     reason."""

@@ -1,6 +1,7 @@
 """Commands that materialize assets: everything, or one of the three steps with all that comes
 before it."""
 
+import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -60,21 +61,44 @@ def run(
         _end(report, data)
 
 
+def _table_file(out: Path | None) -> Path | None:
+    if out is not None and out.suffix not in (".parquet", ".jsonl"):
+        raise typer.BadParameter(f"Chunks are written as .parquet or .jsonl, not as {out.name}.")
+    return out
+
+
 def chunk(
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Write the chunks there, too: .parquet or .jsonl.",
+            callback=_table_file,
+        ),
+    ] = None,
     data: DataOption = None,
     set_: SetOption = None,
     allow_removal: AllowRemovalOption = False,
     json_: JsonOption = False,
 ) -> None:
-    """Step 1: parse the papers and cut them into chunks.
+    """Step 1: parse the papers and cut them into chunks; print how many and how large they are.
 
-    Example: rag-assets chunk --set chunking.include_front=true
+    Example: rag-assets chunk --set chunking.include_front=true -o chunks.jsonl
     """
     with reported():
-        _end(
-            _materialize("chunk", UP_TO_CHUNKS, data, _with_removal(set_, allow_removal), json_),
-            data,
-        )
+        values = _with_removal(set_, allow_removal)
+        report = _materialize("chunk", UP_TO_CHUNKS, data, values, json_)
+        if report.is_success:
+            from rag_assets.faces.cli.folder_facts import chunk_facts
+
+            settings = settings_of(data, set_)
+            if not json_:
+                rendering.print_facts(chunk_facts(settings), title="\nChunks")
+            if out is not None:
+                _write_table(settings.paths.chunks, out)
+        _end(report, data)
 
 
 def index_build(
@@ -127,6 +151,19 @@ def qa(
         if not json_:
             _print_answers(settings, report, asked)
         _end(report, data)
+
+
+def _write_table(table: Path, out: Path) -> None:
+    import pyarrow.parquet as pq
+
+    from rag_assets.core.table_files import required_table
+
+    rows = required_table(table)
+    if out.suffix == ".parquet":
+        pq.write_table(rows, out)
+    else:
+        lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows.to_pylist())
+        out.write_text("".join(lines), "utf-8")
 
 
 def _with_removal(values: list[str] | None, is_allowed: bool) -> list[str]:

@@ -201,6 +201,24 @@ def test_each_step_materializes_what_it_names(
     assert {one["asset"] for one in report["assets"]} == assets
 
 
+def test_the_step_of_chunks_tells_their_figures_and_writes_them(
+    rag_assets: CommandLine, tmp_path: Path
+) -> None:
+    """How large chunks are, and how many have no page, had to be looked up in another file."""
+    out = tmp_path / "chunks.jsonl"
+
+    told = rag_assets("chunk", "-o", str(out)).stdout
+    refused = rag_assets("chunk", "-o", "chunks.txt")
+
+    rows = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    assert {"chunk_id", "paper_id", "text", "n_tokens", "page_start"} <= rows[0].keys()
+    assert re.search(rf"papers +3\n.*chunks +{len(rows)}\n", told)
+    for name in ("tokens min", "tokens median", "tokens p95", "tokens max"):
+        assert re.search(rf"{name} +[\d.]+\n", told), name
+    assert re.search(r"share fallback used +0\.000\n.*share missing pages +[\d.]+\n", told)
+    assert (refused.exit_code, ".parquet or .jsonl" in refused.stderr) == (2, True)
+
+
 @pytest.mark.parametrize("command", ["run", "ask"])
 @pytest.mark.parametrize(
     ("value", "problem"),

@@ -128,7 +128,8 @@ export class AnswerView {
     this.nMarks += 1;
     const { support, text } = claim;
     const title = citation.title || this.titleOf(citation.paper_id);
-    return { citation, title, support, claim: text, claimNumber, number: this.nMarks };
+    const context = this.contexts.get(citation.chunk_id);
+    return { citation, context, title, support, claim: text, claimNumber, number: this.nMarks };
   }
 
   mark(source) {

@@ -8,7 +8,7 @@ import { Pages } from "./pages.js";
 import { abstractOf, inText, plainText } from "./reader_text.js";
 import { smallTable } from "./small_table.js";
 import { isPhone, showPane } from "./view.js";
-import { pageWords, titleOf } from "./words.js";
+import { pageWords, searchWords, titleOf } from "./words.js";
 
 const HINT = "Click the number behind a sentence of an answer: its page is shown here, with the sentence marked.";
 const BLOCK_MARKED = "The quoted words could not be told apart on the page; the paragraph or table that holds them is marked.";
@@ -28,7 +28,7 @@ export class Reader {
     this.root.replaceChildren(el("div", { class: "reader-empty" }, heading, el("p", { class: "hint" }, HINT)));
   }
 
-  /** A source of an answer: {citation, title, support}, or {context, title} for something that was only read. */
+  /** A source of an answer: {citation, context, title, support}, or {context, title} for something that was only read. */
   async showSource(source, mark) {
     const cited = source.citation ?? source.context;
     const paper = this.paperOf(cited.paper_id) ?? { paper_id: cited.paper_id, has_pages: true };
@@ -156,10 +156,12 @@ export class Reader {
   }
 }
 
-function sourceFacts({ citation, claim, support }) {
-  if (!citation) return [el("p", { class: "fact" }, ONLY_READ)];
+function sourceFacts({ citation, context, claim, support }) {
+  const words = searchWords(context);
+  const search = words && el("p", { class: "fact" }, words);
+  if (!citation) return [el("p", { class: "fact" }, ONLY_READ), search].filter(Boolean);
   const isOtherWords = citation.quote !== claim;
-  const words = smallTable(citation.quote, citation.quote) ?? citation.quote;
-  const quote = isOtherWords ? el("blockquote", { class: "quote" }, words) : null;
-  return [...verificationFacts({ citation, support }), quote].filter(Boolean);
+  const quoted = smallTable(citation.quote, citation.quote) ?? citation.quote;
+  const quote = isOtherWords ? el("blockquote", { class: "quote" }, quoted) : null;
+  return [...verificationFacts({ citation, support }), search, quote].filter(Boolean);
 }

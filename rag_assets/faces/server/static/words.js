@@ -77,6 +77,13 @@ export function supportWords(support) {
   return `Support: likeness ${percent(support.score)}${verdict}`;
 }
 
+/** How the search found a chunk; null for a neighbour of what it found. */
+export function searchWords(context) {
+  if (context?.score === null || context?.score === undefined) return null;
+  const likeness = context.similarity === null ? "" : `, likeness ${percent(context.similarity)}`;
+  return `Search: score ${context.score.toFixed(2)}${likeness}`;
+}
+
 /** "hnsw_graphs.tei" tells more than an empty title. */
 export const titleOf = (paper) => paper.title?.trim() || paper.paper_id;
 

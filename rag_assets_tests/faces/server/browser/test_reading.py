@@ -165,8 +165,13 @@ def test_what_was_read_and_not_quoted_can_be_looked_at(page: Page, live_shelf: L
     turn.get_by_text(re.compile(r"What was read \(\d+\)")).click()
     turn.get_by_role("button", name="Herons at the winter coast", exact=True).first.click()
 
+    facts = page.locator("#reader .facts")
     expect(page.locator("#reader h2")).to_have_text("Herons at the winter coast")
-    expect(page.locator("#reader .facts")).to_contain_text("no sentence of it is quoted here")
+    expect(facts).to_contain_text("no sentence of it is quoted here")
+    expect(facts).to_contain_text(re.compile(r"Search: score \d\.\d\d, likeness \d+%"))
+    turn.locator(".mark").first.click()
+    expect(facts).to_contain_text("Word for word in the paper")
+    expect(facts).to_contain_text(re.compile(r"Search: score \d\.\d\d, likeness \d+%"))
 
 
 def test_mathematical_letters_before_a_quote_do_not_shift_its_mark(
