@@ -233,7 +233,8 @@ class IndexingSettings(StageSettings):
         "chroma",
         description="Where the vectors are kept. chroma: below data/index; up to some 660,000 passages Chroma is "
         "written and audited and not searched: vectors are compared one by one (docs/python.md). qdrant: "
-        "kept and searched there, for a corpus that one machine is too small for; see docs/qdrant.md; needs pip install 'rag_assets[qdrant]'.",
+        "kept and searched there, for a corpus that one machine is too small for; see docs/qdrant.md; needs "
+        "pip install 'rag_assets[qdrant]'.",
     )
     qdrant: QdrantSettings = QdrantSettings()
 
