@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from rag_assets.core.domain import Context, Usage
 from rag_assets.core.kept import Kept, KeptFile
 from rag_assets.core.settings import Effort
+from rag_assets.search.embedding.token_scale import TokenScale
 from rag_assets.search.embedding.token_vectors import TokenVectors
 from rag_assets.search.reranking.trained_reader import PrecededText
 
@@ -32,11 +33,16 @@ SINGLE_SOURCE_NOTE = "Only one paper of the corpus supports this answer."
 FEW_SOURCES_NOTE = "papers of the corpus support this answer."
 """Behind their number, where more than one was found and `answering.min_sources` asks for more."""
 NOT_READ = (
-    "Without a model only English is understood, and the question or a paper that was found for it is in another "
-    "language: no sentence was found that shares enough words with the question."
+    "Without a model only sentences in English are judged, and the question or a paper that was found for it is in "
+    "another language: no sentence came near enough to the question to be quoted as an answer."
 )
 """In place of the refusal: whether the papers answer is not known."""
-FIXED_SENTENCES = (REFUSAL, NOT_READ, WITHHELD, SINGLE_SOURCE_NOTE, FEW_SOURCES_NOTE)
+NOT_JUDGED = (
+    "These sentences came nearest to the question in meaning or words; without a model only English ones are judged, "
+    "and the question or their paper is in another language."
+)
+"""Beside claims of such a question."""
+FIXED_SENTENCES = (REFUSAL, NOT_READ, NOT_JUDGED, WITHHELD, SINGLE_SOURCE_NOTE, FEW_SOURCES_NOTE)
 """Sentences that only the pipeline writes."""
 MOST_NEAREST = 3
 """Sentences beside an answer that came near the question."""
@@ -159,6 +165,9 @@ class TokenReader(Protocol):
 
     @property
     def identity(self) -> str: ...
+
+    @property
+    def scale(self) -> TokenScale: ...
 
     def of(self, passages: Sequence[str]) -> Sequence[TokenVectors]:
         """Tokens of corpus passages, whose vectors may be stored; to be compared with those of

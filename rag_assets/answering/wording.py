@@ -15,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from rag_assets.answering.drafts import (
     FEW_SOURCES_NOTE,
     INSUFFICIENT,
+    NOT_JUDGED,
     NOT_READ,
     OF_OTHERS,
     REFUSAL,
@@ -117,7 +118,7 @@ def remarks(result: QAResult) -> list[str]:
     checked."""
     found = [
         part
-        if INSUFFICIENT in part or part.startswith(OF_OTHERS)
+        if INSUFFICIENT in part or part.startswith((OF_OTHERS, NOT_JUDGED))
         else UNANSWERED_NOTE.format(part=part)
         for part in result.unanswered
     ]

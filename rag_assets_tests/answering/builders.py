@@ -23,6 +23,7 @@ from rag_assets.core.domain import (
 )
 from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.core.text.terms import terms_of
+from rag_assets.search.embedding.token_scale import ALL_MINILM
 from rag_assets.search.embedding.token_vectors import TokenVectors
 from rag_assets.search.reranking.trained_reader import PrecededText
 
@@ -129,6 +130,7 @@ class WordReader:
     """A token per word, hashed into 256 dimensions: equal words have cosine 1, others about 0."""
 
     identity = "words-256"
+    scale = ALL_MINILM
 
     def __init__(self, longest: int = 1000) -> None:
         """longest: so many tokens of a text are read."""

@@ -1,11 +1,13 @@
 """What is said to a question, or over papers, in other languages than English, without a model."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from rag_assets.answering.drafts import NOT_READ, kept_drafts
+from rag_assets.answering.drafts import NOT_JUDGED, NOT_READ, kept_drafts
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.pipeline import AnswerPipeline
 from rag_assets.answering.promises import PublishedCorpus, promised
@@ -14,8 +16,17 @@ from rag_assets.answering.verify.verification import EmbeddedSupport
 from rag_assets.core.domain import QAResult
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import AnsweringSettings, ExtractiveSettings
+from rag_assets.core.text.terms import may_be_english
 from rag_assets.questions import Question
-from rag_assets_tests.answering.builders import WordEncoder, chunk, evidence, readers
+from rag_assets.search.embedding.token_scale import MULTILINGUAL_E5
+from rag_assets_tests.answering.builders import (
+    WordEncoder,
+    WordReader,
+    WordVectors,
+    chunk,
+    evidence,
+    readers,
+)
 
 PAPERS = [
     chunk(
@@ -43,8 +54,30 @@ ENGLISH = chunk(
 )
 
 
-def answered(folder: Path, question: str, *chunks: object) -> QAResult:
-    answerer = ExtractiveAnswerer(readers(), ExtractiveSettings(), min_sources=2)
+ENGLISH_OF = {
+    "gerste": "barley", "terrassen": "terraces", "reift": "ripens", "tagen": "days", "wasser": "water",
+    "torfmoose": "mosses", "speichern": "store",
+}  # fmt: skip
+
+
+class Translator(WordReader):
+    """Words that mean the same in German and English have one vector."""
+
+    scale = MULTILINGUAL_E5
+
+    def _read(self, text: str) -> WordVectors:
+        words = list(re.finditer(r"\w+", text.lower()))
+        vectors = [WordEncoder().embed_query(ENGLISH_OF.get(it[0], it[0])) for it in words]
+        return WordVectors(
+            np.array(vectors, np.float32).reshape(len(words), 256),
+            np.array([it.span() for it in words], np.int32).reshape(len(words), 2),
+        )
+
+
+def answered(
+    folder: Path, question: str, *chunks: object, tokens: WordReader | None = None
+) -> QAResult:
+    answerer = ExtractiveAnswerer(readers(tokens), ExtractiveSettings(), min_sources=2)
     kept = kept_drafts(KeptFile(folder / "kept.sqlite3"))
     pipeline = AnswerPipeline(answerer, EmbeddedSupport(WordEncoder()), kept, AnsweringSettings())
     found = evidence(*chunks)  # type: ignore[arg-type]
@@ -90,3 +123,27 @@ def test_what_is_not_found_in_another_language_is_not_said_to_be_missing_from_th
     assert (result.refused, result.answer) == (True, NOT_READ)
     alone = replace(result, nearest=())
     assert promised(alone, question, PublishedCorpus({}, {}, min_sources=2)) == alone
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Reift Gerste auf Terrassen in 96 Tagen?", "96 days"),
+        ("How much water do mosses store?", "21-mal"),
+    ],
+)
+def test_a_sentence_in_another_language_is_quoted_where_it_stands_out_by_its_meaning(
+    question: str, said: str, tmp_path: Path
+) -> None:
+    """The search has the sentence first; that nobody judged it is said beside it."""
+    result = answered(tmp_path, question, ENGLISH, GERMAN, tokens=Translator())
+
+    assert said in result.claims[0].text
+    assert NOT_JUDGED in result.answer
+
+
+def test_small_words_that_two_languages_share_make_no_english() -> None:
+    """A Portuguese question was told that the papers do not contain enough information."""
+    assert not may_be_english("Que parâmetro do HNSW aumenta a revocação na hora da consulta?")
+    assert may_be_english("Which parameter of HNSW raises the recall at query time?")
+    assert may_be_english("Is craniometaphyseal dysplasia inherited?")

@@ -16,11 +16,15 @@ from typing import Any
 import pytest
 from lxml import etree
 
+from rag_assets.answering.drafts import REFUSAL
+from rag_assets.core.settings import load_settings
+from rag_assets.engine import open_engine
 from rag_assets.questions import load_questions
 from rag_assets_testing.world import World, made_once
 from rag_assets_tests.side_by_side import MODELS_PAGE, answered_by_model, side_by_side, with_table
 
 DEMO = Path(__file__).parents[2] / "data"
+OTHER_LANGUAGES = Path(__file__).parents[2] / "benchmarks" / "demo_languages.jsonl"
 TEI = "{http://www.tei-c.org/ns/1.0}"
 PAPERS = {
     "bm25_review": "coords",
@@ -120,6 +124,23 @@ def test_most_answers_hold_the_facts_they_must(demo: Demo) -> None:
 def test_what_the_corpus_does_not_say_is_refused_and_nothing_else(demo: Demo) -> None:
     """An invented dose of metformin is worse than no answer."""
     assert {id_ for id_, answer in demo.answers.items() if answer["refused"]} == UNANSWERABLE
+
+
+def test_questions_in_ten_languages_find_the_paper_and_are_never_told_that_it_says_nothing(
+    demo: Demo,
+) -> None:
+    """Readers ask English papers in their own language."""
+    asked = [json.loads(line) for line in OTHER_LANGUAGES.read_text("utf-8").splitlines()]
+
+    n_found = 0
+    settings = {"data_dir": str(demo.world.paths.data), "chunking": {"tokenizer": "wordpiece"}}
+    with open_engine(load_settings(settings)) as engine:
+        for row in asked:
+            n_found += engine.search(row["question"], 1)[0].chunk.paper_id == row["paper"]
+            assert engine.trace(row["question"]).result.answer != REFUSAL, row
+
+    assert (len(asked), len({row["language"] for row in asked})) == (20, 10)
+    assert n_found >= 17
 
 
 def test_every_quote_stands_in_its_source_file(demo: Demo) -> None:

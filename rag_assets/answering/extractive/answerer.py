@@ -15,6 +15,7 @@ import numpy as np
 
 from rag_assets.answering.drafts import (
     EXTRACTIVE,
+    NOT_JUDGED,
     OF_OTHERS_NOTE,
     Background,
     DraftAnswer,
@@ -30,7 +31,13 @@ from rag_assets.answering.extractive.about_papers import (
 from rag_assets.answering.extractive.candidates import Candidate, code_lines, sentences
 from rag_assets.answering.extractive.conditions import Conditions
 from rag_assets.answering.extractive.elements import beginnings, places_asked
-from rag_assets.answering.extractive.relevance import RestrictedPart, ScoredPart, read_closely
+from rag_assets.answering.extractive.relevance import (
+    RestrictedPart,
+    ScoredPart,
+    is_asked_in_english,
+    papers_in_other_languages,
+    read_closely,
+)
 from rag_assets.answering.extractive.selection import Selection, claims_of
 from rag_assets.answering.extractive.table_rows import table_rows
 from rag_assets.answering.extractive.unmentioned import unmentioned
@@ -48,7 +55,7 @@ from rag_assets.core.domain import BLOCK_SEPARATOR, Context, NumberRange, PaperF
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import ExtractiveSettings
 from rag_assets.core.text.headings import is_of_abstract
-from rag_assets.core.text.terms import is_in_latin_script, may_be_english, terms_of, words_of
+from rag_assets.core.text.terms import terms_of
 from rag_assets.questions import QuestionKind, QuestionPart, read
 from rag_assets.questions.reading import asked_of_each, asks_which_papers
 from rag_assets.search.retrieval.elements import asked_for, words_of_title
@@ -60,7 +67,7 @@ from rag_assets.search.retrieval.named_works import (
     works_compared,
 )
 
-EXTRACTIVE_VERSION = 16
+EXTRACTIVE_VERSION = 17
 """Part of the key of drafts: raise it when the code makes another answer of the same contexts."""
 _SURE_FROM, _UNMENTIONED_WORDS = 0.9, 2
 """A part is not answered if its best candidate is less relevant than the first and the candidate's
@@ -70,8 +77,6 @@ _SHARE_OF_NO_ANSWER = 0.4
 near."""
 _SUPPOSED, _NOT_TOLD = "a hypothesis, a plan or a claim of others", "a year that is not told"
 _MOST_COMPARED = 4
-_LEAST_TELLING_WORDS = 15
-"""Fewer words of a paper do not tell whether it may be English: they may be a list of names."""
 _NO_ABSTRACT = (
     "No abstract of {papers} was found, and without a model a summary is quoted from the abstract."
 )
@@ -283,6 +288,9 @@ class ExtractiveAnswerer:
         notes = [note for part, note in told if note and part.text in draft.unanswered]
         if selection.tells_no_finding:
             notes.append(OF_OTHERS_NOTE.format(others=_SUPPOSED, asked="a finding"))
+        cited = {one.chunk_id for claim in draft.claims for one in claim.citations}
+        if cited and not _is_english(question, [one for one in contexts if one.chunk_id in cited]):
+            notes.append(NOT_JUDGED)
         return draft, tuple(dict.fromkeys(notes))
 
     def _read(
@@ -350,9 +358,9 @@ class ExtractiveAnswerer:
         question and answer another one."""
         best = int(part.relevance.argmax())
         most, floor = float(part.relevance[best]), self._settings.min_relevance
-        if not floor <= most < _SURE_FROM or not is_in_latin_script(asked):
-            return part
         own = [one for one in contexts if one.paper_id == candidates[best].paper_id]
+        if not most or not floor <= most < _SURE_FROM or not _is_english(asked, own):
+            return part
         if len(unmentioned(asked, own, self._readers.tokens)) < _UNMENTIONED_WORDS:
             return part
         return replace(part, relevance=part.relevance * (_SHARE_OF_NO_ANSWER * floor / most))
@@ -366,14 +374,9 @@ def _lowered(part: ScoredPart, candidates: Iterable[int], floor: float) -> Score
 
 
 def _is_english(question: str, contexts: Sequence[Context]) -> bool:
-    """Whether a question and the sentences of each paper that was found may be English. Few words
-    tell nothing."""
-    texts = [question] if "?" in question or not is_in_latin_script(question) else []
-    of_papers: dict[str, str] = {}
-    for one in sentences(contexts):
-        of_papers[one.paper_id] = f"{of_papers.get(one.paper_id, '')} {one.text}"
-    texts += [text for text in of_papers.values() if len(words_of(text)) >= _LEAST_TELLING_WORDS]
-    return all(map(may_be_english, texts))
+    """Whether a question and the papers that were found for it are in English, as far as it can be
+    told."""
+    return is_asked_in_english(question) and not papers_in_other_languages(sentences(contexts))
 
 
 def _years_of(

@@ -27,8 +27,6 @@ _LEAST_HELD = 0.5
 _LEAST_SHARED, _SHARE_OF_SHORTER, _SHARE_OF_LONGER = 2, 0.6, 0.5
 """Words that parallel sentences share, and the share they are of the words of each, but for the
 phrases that change places."""
-_ALIKE_FROM, _SAME_FROM = 0.4, 0.7
-"""The least cosine of two words that may be of one kind, and of two that may mean the same."""
 _MOST_WORDS_IN_LIST = 4
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W_]+(?:[-/][^\W_]+)*")
 _IN_ONE_PHRASE = re.compile(r"[^\w,;:.!?()|/]*")
@@ -320,7 +318,7 @@ class Conditions:
     def _are_of_one_kind(self, one: Phrase, other: Phrase) -> bool:
         if one.is_number or other.is_number:
             return one.is_number and other.is_number
-        return self._likeness(one.text.lower(), other.text.lower()) >= _ALIKE_FROM
+        return self._likeness(one.text.lower(), other.text.lower()) >= self.reader.scale.kin_from
 
     def _likeness(self, one: str, other: str) -> float:
         if (one, other) not in self._likenesses:
@@ -331,7 +329,10 @@ class Conditions:
         """Whether phrases of one kind are no two words for one thing, as far as that can be told;
         names are not."""
         is_name = not (one.text.islower() and other.text.islower())
-        return is_name or self._likeness(one.text.lower(), other.text.lower()) < _SAME_FROM
+        return (
+            is_name
+            or self._likeness(one.text.lower(), other.text.lower()) < self.reader.scale.same_from
+        )
 
     def _with(self, words: Set[str]) -> Iterator[str]:
         return (text for texts in self._texts.values() for text in texts if words <= stems_in(text))

@@ -24,8 +24,6 @@ from rag_assets.core.text.terms import QUESTION_WORDS, WORD, stem_of
 from rag_assets.search.embedding.token_vectors import TokenVectors
 
 _LIKELY_WORDS = 12
-_ALIKE_FROM = 0.45
-"""The least cosine of two words that mean nearly the same."""
 _LEAST_CHARS = 3
 
 
@@ -55,7 +53,8 @@ def unmentioned(asked: str, contexts: Sequence[Context], reader: TokenReader) ->
     missing = [
         span
         for (word, span), words in zip(places.items(), likely, strict=True)
-        if max((float(alone[word] @ alone[other]) for other in words), default=0.0) < _ALIKE_FROM
+        if max((float(alone[word] @ alone[other]) for other in words), default=0.0)
+        < reader.scale.alike_from
     ]
     return tuple(dict.fromkeys(_whole_word(asked, span) for span in missing))
 

@@ -19,7 +19,7 @@ from rapidfuzz.distance import OSA
 from rag_assets.core.domain import Context
 from rag_assets.core.text.folding import plain, plain_lower, scripts_as_plain
 from rag_assets.core.text.names import capital_tells_a_name, has_words_before, is_in_title_case
-from rag_assets.core.text.terms import QUESTION_WORDS, is_in_latin_script, stem_of
+from rag_assets.core.text.terms import QUESTION_WORDS, is_in_latin_script, may_be_english, stem_of
 from rag_assets.questions.reading import STUDY
 
 WORD = re.compile(r"[^\W_]+(?:[-‐‑–−.,/][^\W_]+)*")
@@ -73,6 +73,9 @@ class NameKind(StrEnum):
     NUMBER = "number"
 
 
+_IN_EVERY_LANGUAGE = (NameKind.CODE, NameKind.YEAR, NameKind.NUMBER)
+
+
 @dataclass(frozen=True)
 class Name:
     """A name in a question."""
@@ -90,17 +93,19 @@ class Name:
 def names_in(question: str) -> list[Name]:
     """The names of a question in order, each once.
 
-    A question in title case or in capitals has no proper names and no acronyms.
+    A question in title case or in capitals has no proper names and no acronyms, nor has one in
+    another language than English: there papers write them otherwise, or all nouns have capitals.
     """
     if not is_in_latin_script(question):  # no blanks, or no capitals, tell names there
         return []
     question = unicodedata.normalize("NFC", scripts_as_plain(_FISCAL_YEAR_BEFORE.sub("", question)))
     told = question.lower() if is_in_title_case(question) else question
+    is_english = "?" not in question or may_be_english(question)
     found: dict[str, Name] = {}
     for run in _runs(told):
         for word in run:
             kind = _kind(told, word)
-            if kind is not None:
+            if kind is not None and (is_english or kind in _IN_EVERY_LANGUAGE):
                 text, its_run = question[word.start() : word.end()], tuple(one[0] for one in run)
                 name = Name(text, kind, its_run, _is_loose(question, word, kind))
                 found.setdefault(word[0].casefold(), name)

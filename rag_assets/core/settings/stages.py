@@ -171,10 +171,10 @@ class EmbeddingSettings(StageSettings):
     """Which model makes the vectors."""
 
     model: str = Field(
-        "local:all-MiniLM-L6-v2-int8",
-        description="provider:model. local: built from packaged weights: all-MiniLM-L6-v2-int8, English; "
-        "multilingual-e5-small-int8, which finds papers of one language by questions in another, for half as much "
-        "time again to index and 70 MB more memory (docs/adr/0033); both without -int8 in 32 bits. "
+        "local:multilingual-e5-small-int8",
+        description="provider:model. local: built from packaged weights: multilingual-e5-small-int8, a hundred "
+        "languages; all-MiniLM-L6-v2-int8, English, which indexes in two thirds of the time and needs 70 MB less "
+        "memory (docs/adr/0033); both without -int8 in 32 bits. "
         "fastembed: any model fastembed knows, fetched from "
         "its hub; google, openai, ollama: a model behind an API, e.g. google:gemini-embedding-001, openai:text-embedding-3-small, "
         "ollama:nomic-embed-text. EMBED_PROVIDER and EMBED_MODEL are short names for its two halves.",
@@ -278,11 +278,11 @@ class RetrievalSettings(StageSettings):
         "indexing.vector_store = qdrant, and the index built anew. convex, server_dbsf, server_rrf: answer in five "
         "chunks of COVID-QA .925, .883, .858.",
     )
-    dense_weight: Share = Field(
-        0.4,
-        description="convex: weight of the vectors, 0 = words only (no vector is made), 1 = vectors only. 0.3, 0.4, "
-        "0.5: answer in five chunks of COVID-QA .894, .899, .896, in 6,000 tokens .951, .949, .943; Cranfield "
-        "nDCG@10 .395, .398, .409.",
+    dense_weight: Share | None = Field(
+        None,
+        description="convex: weight of the vectors, 0 = words only (no vector is made), 1 = vectors only. Empty: what "
+        "was best for the model, 0.55 for multilingual-e5-small, 0.4 for all others. 0.4, 0.5, 0.6 with the first: "
+        "answer in the first chunk of COVID-QA .733, .743, .741, in five .922, .926, .929.",
     )
     rank_weights: tuple[RankWeight, RankWeight] = Field(
         (1.0, 0.5),

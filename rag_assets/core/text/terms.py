@@ -9,11 +9,14 @@ from functools import lru_cache
 from py_rust_stemmers import SnowballStemmer
 
 from rag_assets.core.text.folding import plain
+from rag_assets.core.text.tokens import is_frequent_word
 
 WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _EAST_ASIAN = re.compile("([\u3005-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+)")
 _BEHIND_LATIN = "\u0250"
-_LEAST_SMALL_WORDS = 0.15
+_WEIGHT_OF_SMALL_WORDS, _LEAST_ENGLISH = 1.5, 0.85
+"""Of 6,000 English questions .7 % have fewer words that are known, of 6,000 in other languages 4 %
+have as many."""
 _LEAST_COMMON_START = 5
 """Stems that begin alike with so many letters are one word: "params" and "parameters"."""
 _STEMMER = SnowballStemmer("english")
@@ -47,17 +50,18 @@ def pairs_in(word: str) -> list[str]:
 
 
 def is_in_latin_script(text: str) -> bool:
-    """Whether most letters of a text are Latin ones; the models that are packaged read no
-    others."""
+    """Whether most letters of a text are Latin ones."""
     letters = [character for character in text if character.isalpha()]
     return 2 * sum(character < _BEHIND_LATIN for character in letters) >= len(letters)
 
 
 def may_be_english(text: str) -> bool:
-    """Whether a text has as many small words as English needs; sentences of other languages have
-    next to none."""
-    words = [word.lower() for word in words_of(text)]
-    return sum(word in QUESTION_WORDS for word in words) >= _LEAST_SMALL_WORDS * len(words)
+    """Whether the words of a text are English: its small ones, and those that an English vocabulary
+    has. Each alone may be of another language, as "a" and "do" are Portuguese words, too."""
+    words = [word.lower() for word in words_of(text) if word.isalpha()]
+    small = sum(word in QUESTION_WORDS for word in words)
+    known = sum(map(is_frequent_word, words))
+    return _WEIGHT_OF_SMALL_WORDS * small + known >= _LEAST_ENGLISH * len(words)
 
 
 @lru_cache(maxsize=2**15)

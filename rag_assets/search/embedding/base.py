@@ -162,6 +162,8 @@ class EmbedderFacts:
     tokenizer_id: str
     """Names the tokenizer that counts: where it and `max_tokens` stay, another model needs no other
     passages."""
+    dense_weight: float = 0.4
+    """Weight of the vectors beside the words, where the settings name none."""
 
 
 class Embedder(Protocol):

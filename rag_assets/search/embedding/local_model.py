@@ -40,6 +40,7 @@ from rag_assets.search.embedding.base import (
 )
 from rag_assets.search.embedding.bert import EMBEDDINGS, MINILM, BertShape, loaded_bert
 from rag_assets.search.embedding.packed_model import PackedModel
+from rag_assets.search.embedding.token_scale import ALL_MINILM, MULTILINGUAL_E5, TokenScale
 from rag_assets.search.embedding.unigram import UnigramTokenizer
 
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ BUILDER_VERSION = 2
 
 FLOAT32, INT8 = "all-MiniLM-L6-v2", "all-MiniLM-L6-v2-int8"
 E5_FLOAT32, E5_INT8 = "multilingual-e5-small", "multilingual-e5-small-int8"
-LOCAL_MODELS = (INT8, FLOAT32, E5_INT8, E5_FLOAT32)
+LOCAL_MODELS = (E5_INT8, E5_FLOAT32, INT8, FLOAT32)
 """Names of the models in the settings, without the provider."""
 
 
@@ -190,6 +191,7 @@ class LocalModel(ModelEmbedder):
     centre: Vectors | None = None
     """The mean of the token vectors of many texts, where it is far from 0; it is taken off each
     before two are compared."""
+    token_scale: TokenScale = ALL_MINILM
 
     def __init__(self, name: str, models_folder: Path, n_threads: int) -> None:
         self._name = name
@@ -274,10 +276,12 @@ class MultilingualE5(LocalModel):
     is fed their vectors.
 
     All its token vectors point about the same way: unrelated words have cosines of .7. Without
-    their centre the cosines are spread as those of all-MiniLM-L6-v2 are, so the same weights and
-    floors hold. Source: Mu and Viswanath 2018, "All-but-the-Top: Simple and Effective
-    Postprocessing for Word Representations".
+    their centre the cosines are spread nearly as those of all-MiniLM-L6-v2 are. Source: Mu and
+    Viswanath 2018, "All-but-the-Top: Simple and Effective Postprocessing for Word
+    Representations".
     """
+
+    token_scale = MULTILINGUAL_E5
 
     @cached_property
     def centre(self) -> Vectors:  # type: ignore[override]
@@ -290,6 +294,7 @@ class MultilingualE5(LocalModel):
             dimension=MINILM.n_hidden,
             max_tokens=_E5_READS - _E5_PREFIX_TOKENS,
             tokenizer_id=f"unigram-{E5_SHA256[:8]}",
+            dense_weight=0.55,
         )
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:

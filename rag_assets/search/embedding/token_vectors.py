@@ -20,6 +20,7 @@ import numpy.typing as npt
 from rag_assets.core.settings import EmbeddingSettings
 from rag_assets.search.embedding.base import Role, Vectors, side_by_side
 from rag_assets.search.embedding.local_model import LOCAL_MODELS, LocalModel, open_local_model
+from rag_assets.search.embedding.token_scale import TokenScale
 from rag_assets.search.embedding.token_store import (
     CODING,
     StoredTokens,
@@ -60,6 +61,11 @@ class TokenEncoder(Protocol):
         """Part of the key of whatever follows from the vectors."""
         ...
 
+    @property
+    def scale(self) -> TokenScale:
+        """How the cosines of the vectors are read."""
+        ...
+
     def encode(self, texts: Sequence[str], role: Role) -> list[TokenVectors]:
         """The tokens of each text, in the order given. Raises MissingModel when the model cannot be
         loaded."""
@@ -77,6 +83,10 @@ class LocalTokenEncoder:
     @property
     def identity(self) -> str:
         return f"tokens-{self._model.facts.identity}"
+
+    @property
+    def scale(self) -> TokenScale:
+        return self._model.token_scale
 
     def encode(self, texts: Sequence[str], role: Role) -> list[TokenVectors]:
         return side_by_side(lambda text: self._encoded(text, role)[1], texts, self._n_threads)
@@ -167,6 +177,10 @@ class PassageTokens:
     @property
     def identity(self) -> str:
         return f"{self._encoder.identity}-{CODING}" if self._store else self._encoder.identity
+
+    @property
+    def scale(self) -> TokenScale:
+        return self._encoder.scale
 
     def of(self, texts: Sequence[str]) -> list[TokenVectors]:
         """The tokens of each passage, in the order given; spans are offsets in its text.

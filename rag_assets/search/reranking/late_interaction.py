@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from rag_assets.search.embedding.base import Vectors
+from rag_assets.search.embedding.token_scale import TokenScale
 from rag_assets.search.embedding.token_vectors import PassageTokens
 from rag_assets.search.indexing.tantivy_index import Analyser
 from rag_assets.search.reranking.base import FoundPassage, Judgement, Scores, stretched
@@ -67,17 +68,10 @@ def _most_together(terms: Sequence[str], weights: Mapping[str, float]) -> float:
     return best
 
 
-LATE_INTERACTION_VERSION = 1
+LATE_INTERACTION_VERSION = 2
 """Part of the identity: raise it when the same vectors give other scores."""
-SEARCH_WEIGHT, TOKENS_WEIGHT, WORDS_WEIGHT = 0.4, 0.45, 0.15
-"""Weights of the search score, the tokens and the words. Chosen on the tuning halves of COVID-QA,
-OHR-Bench, FinanceBench and Cranfield together, see benchmarks/README.md."""
 _BLOCK = 8
 _BLOCKS_OF_STRETCH = 3
-_CONSTANT, _OF_LIKENESS, _OF_SHARED_WORDS = -5.55, 7.39, 1.98
-"""A logistic regression of "the passage is in a chunk (an abstract: of a paper) that answers the
-question" on the best 20 candidates of each question, fitted on the tuning halves of COVID-QA,
-OHR-Bench, FinanceBench and Cranfield, each set with the same weight."""
 
 
 class LateInteraction:
@@ -99,12 +93,13 @@ class LateInteraction:
         )
         shares = self._words.shares(question, passages)
         found_by_search = np.array([candidate.score for candidate in candidates], np.float64)
+        scale = self._tokens.scale
         scores = (
-            SEARCH_WEIGHT * stretched(found_by_search)
-            + TOKENS_WEIGHT * stretched(likeness)
-            + WORDS_WEIGHT * stretched(shares)
+            scale.search_weight * stretched(found_by_search)
+            + scale.tokens_weight * stretched(likeness)
+            + scale.words_weight * stretched(shares)
         )
-        return Judgement(scores, _relevance(likeness, shares))
+        return Judgement(scores, _relevance(likeness, shares, scale))
 
 
 def best_stretch(question: Vectors, passage: Vectors) -> float:
@@ -123,12 +118,10 @@ def best_stretch(question: Vectors, passage: Vectors) -> float:
     return float(blocks.mean(axis=0).max())
 
 
-def _relevance(likeness: Scores, shared_words: Scores) -> Scores:
+def _relevance(likeness: Scores, shared_words: Scores, scale: TokenScale) -> Scores:
     """Estimated probability that each passage answers the question; shape (n,), 0 to 1.
 
     likeness: `best_stretch`; shared_words: `SharedWords.shares`; shape (n,) each.
     """
-    return np.asarray(
-        1 / (1 + np.exp(-(_CONSTANT + _OF_LIKENESS * likeness + _OF_SHARED_WORDS * shared_words))),
-        np.float64,
-    )
+    odds = scale.constant + scale.of_likeness * likeness + scale.of_shared_words * shared_words
+    return np.asarray(1 / (1 + np.exp(-odds)), np.float64)

@@ -31,8 +31,9 @@ class CandidateScores:
     """Scores by a store that fuses by itself; 0 to 1."""
 
 
-def fused(candidates: CandidateScores, settings: RetrievalSettings) -> Scores:
-    """Score the candidates with the fusion that `settings` name; shape (n,), higher is better."""
+def fused(candidates: CandidateScores, settings: RetrievalSettings, dense_weight: float) -> Scores:
+    """Score the candidates with the fusion that `settings` name; shape (n,), higher is better.
+    dense_weight: of convex."""
     if candidates.fused is not None:
         return candidates.fused
     dense_rank, lexical_rank = candidates.dense_rank, candidates.lexical_rank
@@ -40,10 +41,10 @@ def fused(candidates: CandidateScores, settings: RetrievalSettings) -> Scores:
         return reciprocal_rank(dense_rank, lexical_rank)
     if settings.fusion == "rank_blend":
         return rank_blend(dense_rank, lexical_rank, settings.rank_weights)
-    return min_max_blend(candidates.dense, candidates.lexical, dense_weight=settings.dense_weight)
+    return min_max_blend(candidates.dense, candidates.lexical, dense_weight=dense_weight)
 
 
-def index_weights(settings: RetrievalSettings) -> tuple[float, float]:
+def index_weights(settings: RetrievalSettings, dense_weight: float) -> tuple[float, float]:
     """Weight of the vectors and of the words in the fusion that `settings` name; what an index
     without any finds cannot be among the first. A store that fuses by itself has the words too."""
     if settings.is_fused_by_server:
@@ -52,7 +53,7 @@ def index_weights(settings: RetrievalSettings) -> tuple[float, float]:
         return 1.0, 1.0
     if settings.fusion == "rank_blend":
         return settings.rank_weights
-    return settings.dense_weight, 1.0 - settings.dense_weight
+    return dense_weight, 1.0 - dense_weight
 
 
 def min_max_blend(dense: Scores, lexical: Scores, *, dense_weight: float) -> Scores:

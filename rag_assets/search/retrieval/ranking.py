@@ -107,7 +107,10 @@ class CandidateSearch:
         words: TantivyIndex | None,
         settings: RetrievalSettings,
     ) -> None:
-        dense_weight, lexical_weight = index_weights(settings)
+        usual = dense.embedder.facts.dense_weight if dense else 0.0
+        chosen = settings.dense_weight
+        self._dense_weight = usual if chosen is None else chosen
+        dense_weight, lexical_weight = index_weights(settings, self._dense_weight)
         self._library = library
         self._dense = dense if dense_weight or words is None else None
         self._words = words if lexical_weight or dense is None else None
@@ -121,7 +124,10 @@ class CandidateSearch:
         """
         each = [self._found_by_one(query, within) for query in queries]
         by_id = [
-            dict(zip(found.ids, fused(found.scores, self._settings), strict=True)) for found in each
+            dict(
+                zip(found.ids, fused(found.scores, self._settings, self._dense_weight), strict=True)
+            )
+            for found in each
         ]
         scores = by_id[0] if len(by_id) == 1 else with_other_wordings(by_id)
         ids, first = sorted(scores), each[0]

@@ -55,7 +55,10 @@ def test_known_models_need_no_further_settings(
     facts = embedder_facts(settings(model), tmp_path)
 
     assert (facts.dimension, facts.max_tokens) == (dimension, max_tokens)
-    assert facts.tokenizer_id == embedder_facts(EmbeddingSettings(), tmp_path).tokenizer_id
+    assert (
+        facts.tokenizer_id
+        == embedder_facts(settings("local:all-MiniLM-L6-v2"), tmp_path).tokenizer_id
+    )
     assert open_embedder(settings(model), tmp_path).count_tokens(["ferritin fell"])[0] > 3
 
 

@@ -26,8 +26,8 @@ def test_an_unknown_model_is_refused_with_the_models_there_are(name: str, tmp_pa
         open_embedder(EmbeddingSettings(model=name), tmp_path, n_threads=1)
 
     assert str(caught.value) == (
-        f"embedding.model = {name!r} does not exist. It can be: local:all-MiniLM-L6-v2-int8, local:all-MiniLM-L6-v2, "
-        "local:multilingual-e5-small-int8, local:multilingual-e5-small, "
+        f"embedding.model = {name!r} does not exist. It can be: local:multilingual-e5-small-int8, "
+        "local:multilingual-e5-small, local:all-MiniLM-L6-v2-int8, local:all-MiniLM-L6-v2, "
         "fastembed:<a model of fastembed's list>, google:<model>, openai:<model>, ollama:<model>."
     )
 

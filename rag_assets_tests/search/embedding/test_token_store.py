@@ -11,6 +11,7 @@ import pytest
 from rag_assets.search.embedding.base import Role, Vectors
 from rag_assets.search.embedding.missing_vectors import store_missing_tokens
 from rag_assets.search.embedding.providers import open_embedder
+from rag_assets.search.embedding.token_scale import ALL_MINILM
 from rag_assets.search.embedding.token_store import (
     DIMENSION,
     N_BYTES,
@@ -48,6 +49,7 @@ class FailingEncoder:
     """Fails when it is asked, because everything is stored."""
 
     identity = "failing"
+    scale = ALL_MINILM
 
     def encode(self, texts: Sequence[str], role: Role) -> list[TokenVectors]:
         assert not texts

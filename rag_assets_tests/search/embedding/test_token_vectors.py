@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rag_assets.search.embedding.base import Embedder, Role
+from rag_assets.search.embedding.token_scale import ALL_MINILM
 from rag_assets.search.embedding.token_vectors import (
     PassageTokens,
     TokenEncoder,
@@ -80,6 +81,7 @@ class CountingEncoder:
     """Encodes each word as a token, and remembers what it was asked."""
 
     identity = "counting"
+    scale = ALL_MINILM
 
     def __init__(self) -> None:
         self.encoded: list[str] = []

@@ -58,7 +58,9 @@ def test_the_best_stretch_is_one_place_of_the_passage() -> None:
 
 def test_the_identity_names_model_and_method(reranker: Reranker) -> None:
     """Answers that were made with another model or method must be made again."""
-    assert reranker.identity.startswith("late-interaction-v1:tokens-local-all-MiniLM-L6-v2-int8-")
+    assert reranker.identity.startswith(
+        "late-interaction-v2:tokens-local-multilingual-e5-small-int8-"
+    )
 
 
 WORDS = SharedWords()

@@ -72,7 +72,7 @@ def test_each_setting_chooses_its_fusion(settings: RetrievalSettings, wanted: li
     ranks = np.array([0.0, 1.0]), np.array([1.0, 0.0])
     candidates = CandidateScores(np.array([0.9, 0.1]), ranks[0], np.array([1.0, 2.0]), ranks[1])
 
-    assert fused(candidates, settings) == pytest.approx(wanted)
+    assert fused(candidates, settings, settings.dense_weight or 0.0) == pytest.approx(wanted)
 
 
 @pytest.mark.parametrize("scores", [[0.9, 0.8, 0.1], [-1.0, -2.0, -9.0]])

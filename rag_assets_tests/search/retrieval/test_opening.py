@@ -148,7 +148,7 @@ def test_vectors_of_another_model_are_not_used(
     )
 
     assert words_alone(other) == ["bridge"]
-    assert "was built with local-all-MiniLM-L6-v2-int8-" in caplog.text
+    assert "was built with local-multilingual-e5-small-int8-" in caplog.text
     assert "this run asks for local-all-MiniLM-L6-v2-" in caplog.text
     assert "rag-assets index build" in caplog.text
 
