@@ -19,10 +19,10 @@ from rag_assets.core.settings import AnsweringSettings, ExtractiveSettings
 from rag_assets.core.text.terms import may_be_english
 from rag_assets.questions import Question
 from rag_assets.search.embedding.token_scale import MULTILINGUAL_E5
+from rag_assets.search.embedding.token_vectors import TokenVectors
 from rag_assets_tests.answering.builders import (
     WordEncoder,
     WordReader,
-    WordVectors,
     chunk,
     evidence,
     readers,
@@ -65,10 +65,10 @@ class Translator(WordReader):
 
     scale = MULTILINGUAL_E5
 
-    def _read(self, text: str) -> WordVectors:
+    def _read(self, text: str) -> TokenVectors:
         words = list(re.finditer(r"\w+", text.lower()))
         vectors = [WordEncoder().embed_query(ENGLISH_OF.get(it[0], it[0])) for it in words]
-        return WordVectors(
+        return TokenVectors(
             np.array(vectors, np.float32).reshape(len(words), 256),
             np.array([it.span() for it in words], np.int32).reshape(len(words), 2),
         )
