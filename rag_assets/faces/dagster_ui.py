@@ -36,6 +36,7 @@ from rag_assets.faces.listening import (
 )
 from rag_assets.faces.server.problems import ProblemError
 from rag_assets.pipeline.runs.history import HOME_VARIABLE, dagster_home, opened_instance
+from rag_assets.pipeline.runs.locks import end_dead_runs
 
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -74,9 +75,9 @@ def serve(settings: Settings, announce: Callable[[str], None]) -> None:
             raise UIUnavailable(
                 f"The UI of {settings.data_dir} is running already. Use it, or end it with Ctrl-C where it was started."
             ) from error
-        opened_instance(
-            home
-        ).dispose()  # makes the tables of a new history, which two processes at once would spoil
+        # makes the tables of a new history, which two processes at once would spoil
+        with opened_instance(home) as instance:
+            end_dead_runs(instance)
         servers: list[subprocess.Popen[bytes]] = []
         signals: list[int] = []
 
@@ -140,7 +141,8 @@ def main() -> None:
     ended = Event()
     with suppress(KeyboardInterrupt), dagster_ui(Path(given["home"]), ended.set) as app:
         server = _UIServer(ui_config(app, limits))
-        server.is_ended = ended.is_set
+        starter = os.getppid()
+        server.is_ended = lambda: ended.is_set() or os.getppid() != starter
         os.write(given["ready"], _READY)
         with signals_left_to_uvicorn():
             server.run([socket(fileno=given["listening"])])
@@ -154,7 +156,8 @@ def ui_config(app: ASGIApp, limits: ServerSettings) -> uvicorn.Config:
 
 
 class _UIServer(uvicorn.Server):
-    """Ends with the daemon: without it, no run would begin."""
+    """Ends with the daemon, without which no run would begin, and with the command that started
+    it, which cannot end it when it is killed."""
 
     is_ended: Callable[[], bool]
 

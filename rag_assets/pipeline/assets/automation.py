@@ -20,7 +20,7 @@ from rag_assets.core.errors import InvalidSettings, MissingExtra, MissingInput
 from rag_assets.core.settings import AutomationSettings, Settings, environment, load_settings
 from rag_assets.library.verification import damages
 from rag_assets.pipeline.assets.sources import known_versions, news, observed_versions
-from rag_assets.pipeline.runs.history import end_dead_runs, has_living_runs
+from rag_assets.pipeline.runs.locks import alive_until_its_end, end_dead_runs, living_runs
 
 logger = logging.getLogger(__name__)
 EVERYTHING, VERIFY = "everything", "verify"
@@ -67,7 +67,7 @@ def corpus_sensor(overrides: Mapping[str, Any] | None) -> dg.SensorDefinition:
     )
     def look(context: dg.SensorEvaluationContext) -> dg.SensorResult:
         end_dead_runs(context.instance)
-        if has_living_runs(context.instance):
+        if living_runs(context.instance):
             return dg.SensorResult(skip_reason=RUN_IS_ALIVE, cursor=context.cursor)
         settings = load_settings(overrides)
         return look_for_changes(
@@ -124,7 +124,8 @@ def weekly_verification(
     start."""
 
     @dg.op(description="Fails, and names the files, if bytes of the data folder are damaged.")
-    def verify_data_folder() -> None:
+    def verify_data_folder(context: dg.OpExecutionContext) -> None:
+        alive_until_its_end(context.instance, context.run_id)
         damaged = [
             f"{damage.path} {damage.problem}. {damage.remedy}"
             for damage in damages(load_settings(overrides))

@@ -1,78 +1,52 @@
-"""The resources of a run: its settings, connections to models behind an API, and the engine that
-asks the corpus.
+"""The resources of a run: its settings, connections to models behind an API, where papers are worked
+on, and the engine that asks the corpus."""
 
-When a run gets its settings, before its first asset, it is tagged, its inputs are checked and its
-sources are observed.
-"""
-
-import types
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import ExitStack, closing, suppress
-from enum import Enum
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing
 from functools import cache
-from pathlib import Path
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Any
 
 import dagster as dg
-from opentelemetry import trace
-from pydantic import BaseModel
 
-from rag_assets.answering.models import require_models
-from rag_assets.core.errors import MissingInput
-from rag_assets.core.settings import Settings, load_settings
-from rag_assets.core.settings.paths import demand_writable
+from rag_assets.core.settings import Settings
 from rag_assets.core.workforce.seam import Workforce, open_workforce
-from rag_assets.corpus.summaries.update import NO_MODEL, model_name
 from rag_assets.engine import Engine, open_engine
-from rag_assets.hosted.budget import require_model
 from rag_assets.hosted.connections import Connections
-from rag_assets.pipeline.assets.sources import known_versions, news, observed_versions
-from rag_assets.pipeline.runs.history import only_run
-from rag_assets.questions.files import configured_questions
-from rag_assets.search.embedding.providers import require_embedder
-from rag_assets.search.embedding.sparse_vectors import open_sparse_vectors
-from rag_assets.search.retrieval.queries import require_query_model
+from rag_assets.pipeline.assets.launchpad import (
+    checked_at_launch,
+    launchpad_schema,
+    settings_of_run,
+)
+from rag_assets.pipeline.runs.begun import begun
+from rag_assets.pipeline.runs.locks import alive_until_its_end
 
-_tracer = trace.get_tracer("rag_assets")
 OpenEngine = Callable[[], Engine]
 """Opens the engine of a run at the first call; the same one afterwards."""
-_PATIENCE_S = 30
-"""Seconds to wait for the data folder. Runs of one instance are queued: only a run of another
-instance can hold it, or one that is just ending."""
 
 
 def run_settings(
     now: Settings, overrides: Mapping[str, Any] | None = None
 ) -> dg.ResourceDefinition:
-    """Settings with the launchpad's values on top of `overrides`, file and environment.
+    """Settings with the launchpad's values on top of `overrides`, file and environment. Every run
+    has them, so it begins and ends with them.
 
-    now: the settings as they are when the definitions load, which the launchpad shows. The data
-    folder is locked against another writer for as long as the run has its settings.
+    now: the settings as they are when the definitions load, which the launchpad shows.
     """
     shown = now.model_dump(mode="json")
 
-    @dg.resource(
+    @dg.resource(config_schema=dg.Field(dict))
+    def settings(context: dg.InitResourceContext) -> Iterator[Settings]:
+        if context.run and context.instance:
+            alive_until_its_end(context.instance, context.run.run_id)
+        loaded = settings_of_run(context.resource_config or {}, shown, overrides)
+        with begun(context.instance, context.run, loaded):
+            yield loaded
+
+    return settings.configured(
+        checked_at_launch(now, overrides),
         config_schema=launchpad_schema(now),
         description="Settings; what is given here wins for this run.",
     )
-    def settings(context: dg.InitResourceContext) -> Iterator[Settings]:
-        loaded = load_settings(
-            _merged(overrides or {}, changed(context.resource_config or {}, shown))
-        )
-        if context.run and context.instance:
-            tag_run(context.instance, context.run, loaded.data_dir)
-        demand_inputs(loaded, selected_assets(context.run))
-        demand_writable(loaded.paths)
-        with only_run(context.instance, loaded.data_dir, patience_s=_PATIENCE_S):
-            if context.instance:
-                observe_sources(context.instance, loaded)
-            span = _tracer.start_span("rag_assets.run")
-            try:
-                yield loaded
-            finally:
-                span.end()
-
-    return settings
 
 
 @dg.resource(
@@ -105,163 +79,3 @@ def run_engine(context: dg.InitResourceContext) -> Iterator[OpenEngine]:
     settings, models = context.resources.settings, context.resources.models
     with ExitStack() as closing:
         yield cache(lambda: closing.enter_context(open_engine(settings, models)))
-
-
-def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """`above` wins; groups are merged field by field."""
-    result = dict(below)
-    for name, value in above.items():
-        old = result.get(name)
-        result[name] = (
-            _merged(old, value)
-            if isinstance(old, Mapping) and isinstance(value, Mapping)
-            else value
-        )
-    return result
-
-
-DATA_DIR_TAG = "rag_assets/data_dir"
-STARTED_BY_TAG = "rag_assets/started_by"
-_STARTERS = {"dagster/schedule_name": "schedule", "dagster/sensor_name": "sensor"}
-"""Tags that Dagster gives the runs of schedules and sensors, and the word for each in our tag."""
-_EMBEDDING_ASSETS = {
-    "passages",
-    "embeddings",
-    "chroma_index",
-    "index_meta",
-    "qa",
-    "reports",
-    "smoke_eval",
-}
-_ANSWERING_ASSETS = {"qa", "reports"}
-
-
-def selected_assets(run: dg.DagsterRun | None) -> Collection[str] | None:
-    """The assets of a run; None means all. Dagster leaves the selection empty or out where all are
-    meant."""
-    if run is None:
-        return None
-    chosen = {key.to_user_string() for key in run.asset_selection or ()}
-    return chosen or run.step_keys_to_execute
-
-
-def tag_run(instance: dg.DagsterInstance, run: dg.DagsterRun, data_dir: Path) -> None:
-    """Tag a run with the folder it writes and with who started it, unless the command line has done
-    so.
-
-    A run that is repeated from the UI inherits the tags of the first run, so it is tagged again.
-    """
-    tags = {DATA_DIR_TAG: str(data_dir.absolute())}
-    if STARTED_BY_TAG not in run.tags or run.parent_run_id:
-        named = [f"{kind} {run.tags[tag]}" for tag, kind in _STARTERS.items() if tag in run.tags]
-        tags[STARTED_BY_TAG] = named[0] if named and not run.parent_run_id else "ui"
-    instance.add_run_tags(run.run_id, tags)
-
-
-def demand_inputs(settings: Settings, assets: Collection[str] | None) -> None:
-    """Raise what is wrong with the questions, models and keys that these assets (None: all) will
-    need.
-
-    A missing key must end the run before its first asset, not after an hour of embedding.
-    """
-    if assets is None or {"qa", "smoke_eval"} & set(assets):
-        configured_questions(settings)
-    if assets is None or _ANSWERING_ASSETS & set(assets):
-        require_models(settings)
-        require_query_model(settings)
-    if settings.summaries.model != NO_MODEL and (assets is None or "summaries" in assets):
-        require_model(model_name(settings.summaries), settings.model_access)
-    if assets is None or _EMBEDDING_ASSETS & set(assets):
-        require_embedder(settings.embedding, settings.paths.models, settings.model_access)
-        open_sparse_vectors(settings)
-
-
-def observe_sources(instance: dg.DagsterInstance, settings: Settings) -> None:
-    """Tell Dagster which papers, questions and templates the run reads. Missing ones are reported
-    by their asset."""
-    with suppress(MissingInput):
-        for event in news(
-            settings, observed_versions(settings), known_versions(instance, settings.data_dir)
-        ):
-            instance.report_runless_asset_event(event)
-
-
-_SCALARS = {bool: dg.Bool, int: dg.Int, float: dg.Float, str: dg.String, Path: dg.String}
-_NOT_OF_RUNS = {"data_dir", "server"}
-"""Settings that a run cannot change: the UI shows the history of one folder, and no run uses the
-HTTP server."""
-
-
-def launchpad_schema(now: Settings) -> dict[str, dg.Field]:
-    """One field per setting of a run; its default is the value in `now`."""
-    fields = _fields(now)
-    return {name: field for name, field in fields.items() if name not in _NOT_OF_RUNS}
-
-
-def launchpad_values(given: Mapping[str, Any], loaded: Settings) -> dict[str, Any]:
-    """The values of the settings in `given` (texts of a command line, say) as `loaded` has them, in
-    launchpad types."""
-    of_runs = {name: value for name, value in given.items() if name not in _NOT_OF_RUNS}
-    return _typed(of_runs, loaded.model_dump(mode="json"))
-
-
-def changed(given: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    """The values in `given` that differ from `now`, the launchpad's defaults.
-
-    Dagster passes the default of every field. The defaults were read when the definitions loaded,
-    and must not win over a file or an environment that has changed since.
-    """
-    result = {}
-    for name, value in given.items():
-        old = now.get(name)
-        if isinstance(value, Mapping) and isinstance(old, Mapping):
-            if inner := changed(value, old):
-                result[name] = inner
-        elif value != old:
-            result[name] = value
-    return result
-
-
-def _typed(given: Mapping[str, Any], loaded: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: _typed(value, loaded[name]) if isinstance(value, Mapping) else loaded[name]
-        for name, value in given.items()
-    }
-
-
-def _fields(group: BaseModel, above: str = "") -> dict[str, dg.Field]:
-    fields, values = {}, group.model_dump(mode="json")
-    for name, info in type(group).model_fields.items():
-        inner, path = getattr(group, name), f"{above}{name}"
-        if isinstance(inner, BaseModel):
-            description = info.description or type(inner).__doc__
-            fields[name] = dg.Field(_fields(inner, f"{path}."), description=description)
-        else:
-            config_type = _config_type(info.annotation, path)
-            fields[name] = dg.Field(
-                config_type, default_value=values[name], description=info.description
-            )
-    return fields
-
-
-def _config_type(annotation: Any, path: str) -> Any:
-    """Dagster's type for the annotation of a setting. path: names the type of an enumeration."""
-    origin, arguments = get_origin(annotation), get_args(annotation)
-    if origin in (Union, types.UnionType):
-        (inner,) = (argument for argument in arguments if argument is not types.NoneType)
-        return dg.Noneable(_config_type(inner, path))
-    if origin is Annotated:
-        return _config_type(arguments[0], path)
-    if origin is tuple:
-        return [_config_type(arguments[0], path)]
-    if origin is dict:
-        return dict
-    if origin is Literal:
-        return _enum(path, arguments)
-    if issubclass(annotation, Enum):
-        return _enum(path, [member.value for member in annotation])
-    return _SCALARS[annotation]
-
-
-def _enum(path: str, values: Any) -> dg.Enum:
-    return dg.Enum(path.replace(".", "_"), [dg.EnumValue(value) for value in values])

@@ -30,15 +30,12 @@ from rag_assets.core.incremental import only_writer
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.core.settings.paths import demand_writable
 from rag_assets.pipeline.assets.automation import EVERYTHING
+from rag_assets.pipeline.assets.launchpad import launchpad_values
 from rag_assets.pipeline.assets.publishing import NOTICE
-from rag_assets.pipeline.assets.resources import (
-    DATA_DIR_TAG,
-    STARTED_BY_TAG,
-    demand_inputs,
-    launchpad_values,
-)
 from rag_assets.pipeline.definitions import build_defs
-from rag_assets.pipeline.runs.history import dagster_home, opened_instance, recorded_as_alive
+from rag_assets.pipeline.runs.begun import STARTED_BY_TAG, demand_inputs
+from rag_assets.pipeline.runs.history import dagster_home, opened_instance
+from rag_assets.pipeline.runs.locks import DATA_DIR_TAG, end_dead_runs, recorded_as_alive
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _STOP = b"\0"
@@ -262,6 +259,7 @@ def executed(
             )
             instance.report_run_failed(run, str(error))
             raise
+        end_dead_runs(instance)
         held.enter_context(recorded_as_alive(instance, run_id))
         try:
             held.enter_context(only_writer(settings.data_dir, patience_s=PATIENCE_S))

@@ -7,6 +7,7 @@ public name for what makes it.
 """
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -30,6 +31,20 @@ _DEFINITIONS = ModuleTarget(
 """Dagster puts the working directory on Python's path, so that is the folder of the package, not
 that of the user."""
 _LOG_LEVEL = "warning"
+_DAEMON = """
+import os, signal, sys, threading, time
+
+def end_with(starter):
+    while os.getppid() == starter:
+        time.sleep(1)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+threading.Thread(target=end_with, args=(int(sys.argv.pop(1)),), daemon=True).start()
+from dagster._daemon.cli import main
+main()
+"""
+"""Dagster's daemon, which ends with the process that started it: after a kill of that process, it
+would start each night's run a second time, beside the daemon of the next UI."""
 _POLL_MS = 2000
 _PATIENCE_S = 60
 
@@ -60,16 +75,8 @@ def dagster_ui(home: Path, ended: Callable[[], None]) -> Iterator[Any]:
 @contextmanager
 def _daemon(workspace: Path, ended: Callable[[], None]) -> Iterator[None]:
     """The daemon as a process, for as long as the block takes."""
-    command = [
-        sys.executable,
-        "-m",
-        "dagster._daemon",
-        "run",
-        "--log-level",
-        _LOG_LEVEL,
-        "--workspace",
-        str(workspace),
-    ]
+    options = ["run", "--log-level", _LOG_LEVEL, "--workspace", str(workspace)]
+    command = [sys.executable, "-c", _DAEMON, str(os.getpid()), *options]
     is_over = Event()
 
     def watch() -> None:

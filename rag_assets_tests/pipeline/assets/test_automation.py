@@ -12,7 +12,7 @@ from rag_assets.core.settings import Settings, load_settings
 from rag_assets.pipeline.assets.automation import look_for_changes
 from rag_assets.pipeline.assets.sources import known_versions, news, observed_versions
 from rag_assets.pipeline.definitions import build_defs
-from rag_assets.pipeline.runs.history import recorded_as_alive
+from rag_assets.pipeline.runs.locks import recorded_as_alive
 
 
 @pytest.fixture
@@ -185,26 +185,6 @@ def test_the_data_folder_is_verified_once_a_week() -> None:
         "11",
         "18",
     ]
-
-
-def test_a_sweep_ends_the_run_of_a_killed_process(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The UI lets one run at a time start and would wait for the dead one for ever."""
-    monkeypatch.setenv("RAG_ASSETS_DATA_DIR", str(tmp_path / "data"))
-    definitions = build_defs()
-    sensor = definitions.resolve_sensor_def("corpus_sensor")
-    with dg.instance_for_test() as instance:
-        job = definitions.resolve_job_def("everything")
-        run = instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED)
-        folder = Path(instance.root_directory) / "command_line_runs"
-        folder.mkdir()
-        (folder / f"{run.run_id}.lock").touch()
-
-        sensor.evaluate_tick(dg.build_sensor_context(instance=instance, definitions=definitions))
-
-        assert instance.get_run_by_id(run.run_id).status is dg.DagsterRunStatus.FAILURE
-        assert not list(folder.iterdir())
 
 
 @pytest.mark.parametrize(

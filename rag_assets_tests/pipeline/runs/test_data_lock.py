@@ -13,7 +13,7 @@ import dagster as dg
 import pytest
 
 from rag_assets.core.errors import BusyDataFolder
-from rag_assets.pipeline.runs.history import only_run
+from rag_assets.pipeline.runs.locks import only_run
 
 pgserver = pytest.importorskip("pgserver", reason="has no wheel for this Python")
 pytest.importorskip("dagster_postgres", reason="the extra postgres is not installed")
@@ -22,7 +22,7 @@ import sys, time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 import dagster as dg
-from rag_assets.pipeline.runs.history import only_run
+from rag_assets.pipeline.runs.locks import only_run
 with dg.DagsterInstance.from_config(sys.argv[1]) as instance:
     with only_run(instance, Path(sys.argv[2]), patience_s=60):
         Path(sys.argv[3]).touch()

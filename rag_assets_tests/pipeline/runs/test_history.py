@@ -10,9 +10,10 @@ from typer.testing import CliRunner
 from rag_assets.core.errors import InvalidSettings, ReadOnlyFolder
 from rag_assets.core.settings import Paths
 from rag_assets.faces.cli import app
-from rag_assets.pipeline.assets.resources import DATA_DIR_TAG, STARTED_BY_TAG
 from rag_assets.pipeline.definitions import build_defs
+from rag_assets.pipeline.runs.begun import STARTED_BY_TAG
 from rag_assets.pipeline.runs.history import dagster_home, opened_instance
+from rag_assets.pipeline.runs.locks import DATA_DIR_TAG
 
 QUICK = {"RAG_ASSETS_CHUNKING__TOKENIZER": "wordpiece"}
 
@@ -77,7 +78,7 @@ def test_a_home_of_ones_own_wins_and_its_runs_name_their_folder(
 @pytest.mark.parametrize(
     ("tags", "started_by"),
     [
-        ({}, "ui"),
+        ({}, "dg"),
         ({"dagster/sensor_name": "corpus_sensor"}, "sensor corpus_sensor"),
         ({"dagster/schedule_name": "nightly_schedule"}, "schedule nightly_schedule"),
         ({STARTED_BY_TAG: "rag-assets qa"}, "rag-assets qa"),

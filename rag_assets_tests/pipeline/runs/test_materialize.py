@@ -125,7 +125,7 @@ def test_a_command_that_is_refused_is_a_failed_run_with_its_reason(
 def test_a_killed_run_is_ended_in_the_history_by_the_next(data: Path, tmp_path: Path) -> None:
     """Left as "started", it would keep the nightly run of the UI waiting for good: one run at a
     time may start."""
-    folder = tmp_path / "home" / "command_line_runs"
+    folder = tmp_path / "home" / "living_runs"
     materialize("parsed_index", {"data_dir": str(data)})
     with dg.DagsterInstance.get() as instance:
         job = build_defs().resolve_job_def("everything")

@@ -53,7 +53,7 @@ def ended(runs: RunRequests, run_id: str) -> RunProgress:
 
 
 def is_locked(world: World, run_id: str) -> bool:
-    return (world.paths.dagster / "command_line_runs" / f"{run_id}.lock").exists()
+    return (world.paths.dagster / "living_runs" / f"{run_id}.lock").exists()
 
 
 def test_requests_share_a_run_until_it_begins(world: World, runs: RunRequests) -> None:

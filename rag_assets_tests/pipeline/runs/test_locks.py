@@ -1,0 +1,107 @@
+"""Which runs are alive: real processes, killed without a chance to tidy up."""
+
+import os
+import subprocess
+import sys
+import time
+from datetime import timedelta
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from rag_assets.core.incremental import only_writer
+from rag_assets.pipeline.definitions import build_defs
+from rag_assets.pipeline.runs import locks
+from rag_assets.pipeline.runs.locks import (
+    DATA_DIR_TAG,
+    end_dead_runs,
+    living_runs,
+    recorded_as_alive,
+)
+
+PAST_OUR_COMMAND_LINE = """
+import sys
+import dagster as dg
+from rag_assets.pipeline.definitions import build_defs
+job = build_defs(overrides={"data_dir": sys.argv[1]}).resolve_job_def("everything")
+with dg.DagsterInstance.from_config(sys.argv[2]) as instance:
+    job.execute_in_process(instance=instance, asset_selection=[dg.AssetKey("parsed_index")])
+"""
+DEADLINE_S = 120.0
+STATUS = dg.DagsterRunStatus
+
+
+def status_of(instance: dg.DagsterInstance, run_id: str) -> dg.DagsterRunStatus:
+    run = instance.get_run_by_id(run_id)
+    assert run
+    return run.status
+
+
+def test_a_run_that_dagster_started_holds_the_queue_no_longer_than_its_process_lives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    """After a power cut during a run of the UI, no later night ran: the dead run stayed "started",
+    and one run at a time may begin."""
+    data, home = tmp_path / "data", tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("RAG_ASSETS_DATA_DIR", str(data))
+    (data / "papers").mkdir(parents=True)
+    definitions = build_defs()
+    with dg.DagsterInstance.from_config(str(home)) as instance, only_writer(data, patience_s=0):
+        instance.get_run_ids()
+        process = subprocess.Popen(
+            [sys.executable, "-c", PAST_OUR_COMMAND_LINE, str(data), str(home)],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            stderr=subprocess.DEVNULL,
+        )
+        request.addfinalizer(process.kill)
+        deadline = time.monotonic() + DEADLINE_S
+        while not living_runs(instance):  # it waits for the data folder then, within its resources
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        (run_id,) = living_runs(instance)
+        end_dead_runs(instance)
+        while_alive = status_of(instance, run_id)
+
+        process.kill()
+        process.wait()
+        sensor = definitions.resolve_sensor_def("corpus_sensor")
+        sensor.evaluate_tick(dg.build_sensor_context(instance=instance, definitions=definitions))
+
+        assert while_alive is STATUS.STARTED
+        assert status_of(instance, run_id) is STATUS.FAILURE
+        assert not list((home / "living_runs").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("before", "tags", "after"),
+    [
+        (STATUS.STARTING, {DATA_DIR_TAG: "data"}, STATUS.FAILURE),
+        (STATUS.CANCELING, {DATA_DIR_TAG: "data"}, STATUS.CANCELED),
+        (STATUS.STARTED, {}, STATUS.STARTED),
+    ],
+)
+def test_a_run_that_never_took_its_lock_is_dead_when_it_should_have_begun_long_ago(
+    before: dg.DagsterRunStatus,
+    tags: dict[str, str],
+    after: dg.DagsterRunStatus,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A process may be killed before its first step; runs of other projects that share the history
+    take no lock."""
+    with dg.instance_for_test() as instance:
+        job = build_defs().resolve_job_def("everything")
+        run_id = instance.create_run_for_job(job, status=before, tags=tags).run_id
+
+        end_dead_runs(instance)
+        at_once = status_of(instance, run_id)
+        monkeypatch.setattr(locks, "_BEGINS_WITHIN", timedelta(0))
+        with recorded_as_alive(instance, run_id):
+            end_dead_runs(instance)
+            while_alive = status_of(instance, run_id)
+        (Path(instance.root_directory) / "living_runs" / f"{run_id}.lock").unlink()
+        end_dead_runs(instance)
+
+        assert (at_once, while_alive) == (before, before)
+        assert status_of(instance, run_id) is after
