@@ -1,6 +1,7 @@
 """Everything that Dagster loads, as lists; `build_defs` puts them together."""
 
 import logging
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from rag_assets.pipeline.assets.automation import (
     nightly_schedule,
     weekly_verification,
 )
+from rag_assets.pipeline.assets.chunk_stats import chunk_stats
 from rag_assets.pipeline.assets.chunks import chunks, passages, profiles, references, summaries
 from rag_assets.pipeline.assets.corpus import blocks, papers, parsed_index
 from rag_assets.pipeline.assets.evaluation import smoke_eval
@@ -26,12 +28,14 @@ from rag_assets.pipeline.assets.sources import PAPER_FILES, QUESTIONS, TEMPLATES
 from rag_assets.pipeline.assets.vectors import embeddings
 
 logger = logging.getLogger(__name__)
+_OWNERS = ["team:rag_assets"]
 SOURCES = [PAPER_FILES, QUESTIONS, TEMPLATES]
 ASSETS = [
     parsed_index,
     papers,
     blocks,
     chunks,
+    chunk_stats,
     summaries,
     passages,
     profiles,
@@ -55,7 +59,7 @@ def build_defs(*, overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
     settings = _settings_now(overrides)
     verification, weekly = weekly_verification(overrides)
     return dg.Definitions(
-        assets=[*SOURCES, *ASSETS],
+        assets=[*SOURCES, *_with_owner_and_source()],
         jobs=[*JOBS, verification],
         sensors=[corpus_sensor(overrides), *_failure_sensors(settings.automation.notify)],
         schedules=[nightly_schedule(settings.automation, overrides), weekly],
@@ -67,6 +71,14 @@ def build_defs(*, overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
         },
         executor=dg.in_process_executor,
     )
+
+
+def _with_owner_and_source() -> Sequence[Any]:
+    """The assets, each with a link to its code and with whom to ask about it."""
+    owned = dg.map_asset_specs(lambda spec: spec.replace_attributes(owners=_OWNERS), ASSETS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dg.BetaWarning)
+        return dg.with_source_code_references(owned)
 
 
 def _settings_now(overrides: Mapping[str, Any] | None) -> Settings:

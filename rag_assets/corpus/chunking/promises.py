@@ -61,8 +61,8 @@ def chunk_stats(
 
 
 def paper_stats(chunks: pa.Table) -> list[dict[str, Any]]:
-    """One row per paper, in order: how many chunks it has, their sizes in tokens, the share with a
-    page (0 to 1).
+    """One row per paper, in order: how many chunks it has, their sizes in tokens, how many have
+    no page.
 
     `chunks`: schema CHUNKS, sorted by paper.
     """
@@ -76,10 +76,11 @@ def paper_stats(chunks: pa.Table) -> list[dict[str, Any]]:
                 "paper_id": paper_id,
                 "source": own[0]["source"],
                 "n_chunks": len(own),
+                "n_tokens": sum(n_tokens),
                 "n_tokens_min": min(n_tokens),
                 "n_tokens_median": median(n_tokens),
                 "n_tokens_max": max(n_tokens),
-                "share_with_page": sum(row["page_start"] is not None for row in own) / len(own),
+                "n_without_page": sum(row["page_start"] is None for row in own),
             }
         )
     return rows
@@ -99,7 +100,7 @@ def _figures(rows: list[dict[str, Any]], fell_back: dict[str, bool | None]) -> d
         "n_tokens": {
             "min": int(n_tokens.min()),
             "median": float(np.median(n_tokens)),
-            "p95": float(np.percentile(n_tokens, 95)),
+            "p95": round(float(np.percentile(n_tokens, 95)), 1),
             "max": int(n_tokens.max()),
         },
         "share_fallback_used": sum(bool(fell_back.get(row["paper_id"])) for row in rows)

@@ -43,12 +43,12 @@ JOBS = [
     everything_job,
     dg.define_asset_job(
         "build_index",
-        selection=dg.AssetSelection.assets("index_meta").upstream(),
+        selection=dg.AssetSelection.assets("index_meta", "chunk_stats").upstream(),
         description="Bring the indexes and what they are made of up to date: papers can be asked about afterwards.",
     ),
     dg.define_asset_job(
         "nightly_qa",
-        selection=dg.AssetSelection.assets("smoke_eval").upstream(),
+        selection=dg.AssetSelection.assets("smoke_eval", "chunk_stats").upstream(),
         description="Answer and judge the questions of the question file, as each night does; write no reports.",
     ),
 ]

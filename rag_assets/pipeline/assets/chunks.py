@@ -3,14 +3,12 @@
 each paper cites)."""
 
 from collections import defaultdict
-from typing import Any
 
 import dagster as dg
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from rag_assets.core.domain import Zone
-from rag_assets.core.incremental import sealed_json
 from rag_assets.core.kept import kept_file
 from rag_assets.core.paper_tables import PapersUpdate, PaperTable, update_to
 from rag_assets.core.promises import check_all
@@ -40,8 +38,6 @@ from rag_assets.corpus.chunking.promises import (
     PASSAGE_PROMISES,
     ChunksCandidate,
     PassagesCandidate,
-    chunk_stats,
-    paper_stats,
     reading_as_references,
     text_accounts,
 )
@@ -75,12 +71,14 @@ from rag_assets.corpus.summaries.update import (
 )
 from rag_assets.hosted.connections import Connections
 from rag_assets.pipeline.assets import corpus
-from rag_assets.pipeline.assets.previews import markdown_table, short_id, token_histogram
+from rag_assets.pipeline.assets.pictures import histogram
+from rag_assets.pipeline.assets.previews import markdown_table
 from rag_assets.pipeline.assets.publishing import (
     Outcome,
     TableAudit,
     brought_up_to_date,
     checksums,
+    lineage,
     progress,
     specs,
     usage_facts,
@@ -94,21 +92,19 @@ _N_PAPERS_SHOWN, _N_ROWS_SHOWN = 50, 20
 
 @dg.asset(
     group_name="chunks",
-    deps=[corpus.blocks],
-    metadata={"also_reads": "parsed_index"},
+    deps=[corpus.blocks, corpus.parsed_index],
     check_specs=specs("chunks", CHUNK_PROMISES),
     output_required=False,
     code_version=str(CHUNKER_VERSION),
     kinds={"parquet"},
 )
 def chunks(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Workforce]) -> Outcome:
-    """What is read and cited; `data/cache/chunks.parquet`, `chunk_stats.json`.
+    """The pieces of text that answers read and cite; `data/cache/chunks.parquet`.
 
     A section of more than `chunking.max_tokens` is cut at the end of a sentence, row or item, into
     chunks near `target_tokens` that overlap by up to `overlap_tokens`. A shorter section is one
     chunk of its own size, often far below the target; one of less than `min_tokens` or `min_chars`
-    is merged with its neighbours. Tables and figures share chunks with the text around them. The
-    table of papers and the histogram show which sizes come of it.
+    is merged with its neighbours. Tables and figures share chunks with the text around them.
     """
     paths = settings.paths
     index, blocks = (
@@ -131,7 +127,6 @@ def chunks(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Wor
         provenance={"settings": settings.chunking.fingerprint(), "tokenizer": tokenizer},
         settings={"chunking": settings.chunking},
         follows_from=[index.checksums, blocks.checksums],
-        beside=[paths.chunk_stats],
     )
 
 
@@ -140,6 +135,23 @@ _COUNTED = [
     "char_end", "n_own_chars",
 ]  # fmt: skip
 """Columns of chunks without texts."""
+_FROM_BLOCKS = {
+    name: [("blocks", name)]
+    for name in (
+        "paper_id",
+        "text",
+        "page_start",
+        "page_end",
+        "section_path",
+        "source",
+        "file_path",
+    )
+}
+_FROM_CHUNKS = {
+    name: [("chunks", name)]
+    for name in ("paper_id", "chunk_id", "text", "page_start", "page_end", "section_path")
+} | {"summary": [("summaries", "summary")]}
+"""Columns of chunks and of passages, and what they are made of."""
 
 
 def _audit(
@@ -157,7 +169,6 @@ def _audit(
         back.append(part.filter(pc.equal(part["zone"], str(Zone.BACK))))
     chunks, in_blocks = draft.columns(_COUNTED).sort_by("paper_id"), pa.concat_tables(counted)
     accounts = text_accounts(chunks, in_blocks, used)
-    stats = chunk_stats(chunks, index, settings.chunking)
     texts = map(reading_as_references, draft.parts(["chunk_id", "section_title", "text"]))
     like_references = [
         row for part in texts for row in part.select(["chunk_id", "section_title"]).to_pylist()
@@ -173,61 +184,19 @@ def _audit(
     first = next(
         draft.parts(["chunk_id", "n_tokens", "page_start", "page_end", "section_path", "text"])
     ).slice(0, 5)
-    stats_file = settings.paths.chunk_stats
     return TableAudit(
         check_all(CHUNK_PROMISES, candidate),
-        {"stats_file": dg.MetadataValue.path(stats_file.absolute())}
-        | _facts(stats)
-        | {"n_quarantined": len(quarantined)},
+        {"n_quarantined": len(quarantined)} | lineage(_FROM_BLOCKS),
         {
-            "papers": markdown_table(_papers(chunks), n_shown=_N_PAPERS_SHOWN),
-            "token_histogram": token_histogram(chunks["n_tokens"].to_pylist()),
             "preview": markdown_table(first.to_pylist(), n_shown=5),
             "text": markdown_table(accounts, n_shown=_N_PAPERS_SHOWN),
-            "stats": _stats_table(stats),
         },
-        {stats_file: sealed_json(stats)},
     )
-
-
-def _facts(stats: dict[str, Any]) -> dict[str, Any]:
-    tokens = stats["n_tokens"] or {}
-    return {
-        "n_papers": stats["n_papers"],
-        **{f"n_tokens_{name}": value for name, value in tokens.items()},
-        "share_missing_pages": stats["share_missing_pages"],
-        "share_fallback_used": stats["share_fallback_used"],
-        "tokenizer": stats["tokenizer"],
-    }
-
-
-def _stats_table(stats: dict[str, Any]) -> str:
-    """What chunk_stats.json says of the whole corpus."""
-    rows = [
-        {"chunk_stats.json": name, "value": value}
-        for name, value in stats.items()
-        if not name.startswith("by_")
-    ]
-    return markdown_table(rows, n_shown=len(rows))
-
-
-def _papers(updated: pa.Table) -> list[dict[str, Any]]:
-    return [
-        {
-            "paper": short_id(row["paper_id"]),
-            "chunks": row["n_chunks"],
-            "tokens": f"{row['n_tokens_min']}-{row['n_tokens_max']}",
-            "median": f"{row['n_tokens_median']:g}",
-            "with page": f"{row['share_with_page']:.0%}",
-        }
-        for row in paper_stats(updated)
-    ]
 
 
 @dg.asset(
     group_name="index",
-    deps=["summaries"],
-    metadata={"also_reads": "papers, chunks"},
+    deps=[chunks, corpus.papers, "summaries"],
     check_specs=specs("passages", PASSAGE_PROMISES),
     output_required=False,
     code_version=str(PASSAGER_VERSION),
@@ -257,8 +226,12 @@ def passages(
         )
         return TableAudit(
             check_all(PASSAGE_PROMISES, PassagesCandidate(made, facts.max_tokens, quarantined)),
-            {"n_quarantined": len(quarantined)},
-            {"token_histogram": token_histogram(made["n_tokens"].to_pylist())},
+            {"n_quarantined": len(quarantined)} | lineage(_FROM_CHUNKS),
+            {
+                "token_lengths": histogram(
+                    made["n_tokens"].to_pylist(), {"max": facts.max_tokens}, "tokens per passage"
+                )
+            },
         )
 
     yield from brought_up_to_date(
@@ -287,8 +260,7 @@ def _summaries(paths: Paths) -> dict[str, dict[str, str]]:
 
 @dg.asset(
     group_name="index",
-    deps=[corpus.blocks],
-    metadata={"also_reads": "papers"},
+    deps=[corpus.blocks, corpus.papers],
     check_specs=specs("profiles", PROFILE_PROMISES),
     output_required=False,
     code_version=str(PROFILER_VERSION),
@@ -338,8 +310,7 @@ def profiles(
 
 @dg.asset(
     group_name="chunks",
-    deps=[chunks],
-    metadata={"also_reads": "papers"},
+    deps=[chunks, corpus.papers],
     check_specs=specs("summaries", SUMMARY_PROMISES),
     output_required=False,
     code_version=str(SUMMARIZER_VERSION),

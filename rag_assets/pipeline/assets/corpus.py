@@ -48,7 +48,7 @@ from rag_assets.parsing.store import (
     is_recent,
     note_removal,
 )
-from rag_assets.pipeline.assets.previews import markdown_table, short_id
+from rag_assets.pipeline.assets.previews import markdown_table, short_id, table
 from rag_assets.pipeline.assets.publishing import (
     Outcome,
     TableAudit,
@@ -99,7 +99,9 @@ def parsed_index(
     checked = [*check_all(PARSED_INDEX_PROMISES, updated), *check_all(REMOVAL_PROMISES, removal)]
     if removal.is_most and nothing_withholds(checked):
         note_removal(paths)
-    audit = TableAudit(checked, _index_facts(updated), {"papers": _papers(updated)})
+    audit = TableAudit(
+        checked, _index_facts(updated), {"not_read": _not_read(updated), "papers": _papers(updated)}
+    )
     yield from brought_up_to_date(
         published,
         lambda published: update_to(updated, plan, published),
@@ -115,8 +117,7 @@ def parsed_index(
 
 @dg.asset(
     group_name="corpus",
-    deps=["papers"],
-    metadata={"also_reads": "parsed_index"},
+    deps=["papers", parsed_index],
     check_specs=specs("blocks", BLOCK_PROMISES),
     output_required=False,
     code_version=str(PARSER_VERSION),
@@ -180,6 +181,17 @@ def _index_facts(index: pa.Table) -> dict[str, Any]:
             if source
         },
     }
+
+
+def _not_read(index: pa.Table) -> dg.MetadataValue[Any]:
+    """The files, and the pages of files, of which there is no text, with the reason."""
+    rows = []
+    for row in sorted(index.to_pylist(), key=how_bad, reverse=True):
+        n_missing = (row["n_pages_unread"] or 0) + (row["n_pages_cut"] or 0)
+        if row["error"] or n_missing:
+            why = row["error"] or f"{n_missing} of {row['n_pages']} pages. {' '.join(row['notes'])}"
+            rows.append({"file": row["file_path"] or row["paper_id"], "why": why})
+    return table(rows, n_shown=N_PAPERS_SHOWN)
 
 
 def _papers(index: pa.Table) -> str:

@@ -17,23 +17,23 @@ from rag_assets.core.settings import Settings
 from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.evaluation.history import EVALUATION_PROMISES
 from rag_assets.evaluation.judge import open_judge
-from rag_assets.evaluation.metrics import METRICS, METRICS_VERSION
+from rag_assets.evaluation.metrics import METRICS, METRICS_VERSION, floors
 from rag_assets.evaluation.smoke import NOTHING_TO_JUDGE, RecordedEvaluation, evaluated, recorded
 from rag_assets.hosted.connections import Connections
-from rag_assets.pipeline.assets.previews import MAX_CELL_CHARS, markdown_table
+from rag_assets.pipeline.assets.corpus import parsed_index
+from rag_assets.pipeline.assets.index import ASKED
+from rag_assets.pipeline.assets.pictures import lines
+from rag_assets.pipeline.assets.previews import MAX_CELL_CHARS, markdown_table, table
 from rag_assets.pipeline.assets.publishing import Made, Outcome, asset_step, now, skipped, specs
 from rag_assets.pipeline.assets.qa import qa
 from rag_assets.pipeline.assets.resources import OpenEngine
+from rag_assets.pipeline.assets.sources import QUESTIONS
 from rag_assets.questions.files import configured_questions
 
 
 @dg.asset(
     group_name="evaluation",
-    deps=[qa],
-    metadata={
-        "also_reads": "questions, parsed_index, papers, chunks, passages, profiles, references, chroma_index, "
-        "bm25_index"
-    },
+    deps=[QUESTIONS, qa, parsed_index, *ASKED],
     check_specs=specs("smoke_eval", EVALUATION_PROMISES),
     output_required=False,
     code_version=str(METRICS_VERSION),
@@ -76,14 +76,41 @@ def _made(latest: Mapping[str, Any], evaluation: RecordedEvaluation, run_id: str
         lambda: UpdatePlan().counts() | {"n_added": int(is_new), "n_unchanged": int(not is_new)},
         _figures(latest, history[-1]),
         {
+            "not_right": table(
+                [
+                    {name: row.get(name, "") for name in ("question", "outcome", "why")}
+                    for row in latest["results"]
+                    if row["outcome"] != "right"
+                ],
+                n_shown=N_RESULTS_SHOWN,
+            ),
+            **_course(evaluation),
             "worse": worse_table(latest["worse"]),
             "results": results_table(latest["results"]),
             "modes": modes_table(latest["modes"]),
             "slices": slices_table(history),
-            "history": history_table(history),
         },
         _labels(history[-1], latest, run_id),
     )
+
+
+def _course(evaluation: RecordedEvaluation) -> dict[str, Any]:
+    """The metrics against their floors, and the course of two of them."""
+    means = evaluation.run.latest["metrics"]
+    rows = [
+        {"metric": name, "value": _shown(means[name]), "floor": _shown(floor)}
+        for name, floor in floors(evaluation.run.settings.floors).items()
+        if means[name] is not None and floor
+    ]
+    past = [entry["metrics"] for entry in evaluation.history[-_N_DRAWN:]]
+    course = {name: [metrics.get(name) for metrics in past] for name in _DRAWN}
+    return {
+        "history": lines(course, "evaluations, the last on the right"),
+        "metrics": table(rows, n_shown=len(rows)),
+    }
+
+
+_N_DRAWN, _DRAWN = 50, ("paper_mrr", "key_fact_recall")
 
 
 def _labels(record: Mapping[str, Any], latest: Mapping[str, Any], run_id: str) -> dict[str, str]:
@@ -97,8 +124,7 @@ def _labels(record: Mapping[str, Any], latest: Mapping[str, Any], run_id: str) -
 
 
 def _figures(latest: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
-    """Every metric, also of an evaluation that is not accepted, so that the Plots tab shows a
-    fall."""
+    """Every metric, also of an evaluation that is not accepted, so that a fall is plotted."""
     names = ("n_judged", "n_not_judged", "n_unlabelled", "n_failures", "n_abstentions")
     counts = {name: latest[name] for name in names} | {"n_worse": len(latest["worse"])}
     verdict = "accepted" if record["accepted"] else "not accepted"
@@ -112,10 +138,7 @@ def _figures(latest: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, 
 
 
 N_RESULTS_SHOWN = 200
-N_RUNS_SHOWN = 6
-"""More columns are cut off at the right of the window."""
 N_SLICED = 4
-_TO_THE_SECOND = len("2026-01-31T02:00:00")
 _ORDER = ("wrong", "not judged", "unlabelled", "right")
 
 
@@ -184,28 +207,6 @@ def modes_table(modes: Sequence[Mapping[str, Any]]) -> str:
     ]
     rows = [{name: _shown(row[name]) for name in measured} for row in modes]
     return markdown_table(rows, n_shown=len(rows))
-
-
-def history_table(history: Sequence[Mapping[str, Any]]) -> str:
-    """One row per metric that was measured, one column per evaluation, newest first; the Plots tab
-    draws the same."""
-    newest = {_when(entry): entry for entry in reversed(history[-N_RUNS_SHOWN:])}
-    verdicts = {
-        when: "accepted" if entry["accepted"] else "not accepted" for when, entry in newest.items()
-    }
-    rows = [{"metric": "verdict", **verdicts}]
-    for metric in METRICS:
-        values = {when: entry["metrics"].get(metric.name) for when, entry in newest.items()}
-        if any(value is not None for value in values.values()):
-            rows.append(
-                {"metric": metric.name, **{when: _shown(value) for when, value in values.items()}}
-            )
-    return markdown_table(rows, n_shown=len(rows))
-
-
-def _when(entry: Mapping[str, Any]) -> str:
-    """Time and run: two runs may end in one second."""
-    return f"{str(entry['timestamp'])[:_TO_THE_SECOND].replace('T', ' ')}, run {str(entry['run_id'])[:8]}"
 
 
 def _shown(value: float | str | None) -> str:

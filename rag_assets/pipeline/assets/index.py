@@ -20,12 +20,14 @@ from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import read_columns, read_provenance
 from rag_assets.core.tables import PASSAGES, PROFILES, REFERENCES, fingerprints_by_paper
-from rag_assets.pipeline.assets.chunks import passages, profiles, references
+from rag_assets.pipeline.assets.chunks import chunks, passages, profiles, references
+from rag_assets.pipeline.assets.corpus import papers
 from rag_assets.pipeline.assets.publishing import (
     Made,
     Outcome,
     asset_step,
     checksums,
+    megabytes,
     progress,
     specs,
 )
@@ -73,8 +75,7 @@ def _vector_index(
 
 @dg.asset(
     group_name="index",
-    deps=[embeddings],
-    metadata={"also_reads": "passages"},
+    deps=[embeddings, passages],
     check_specs=specs("chroma_index", INDEX_PROMISES),
     output_required=False,
     kinds={"chroma", "qdrant"},
@@ -136,9 +137,9 @@ def _indexed(
             target, passage_rows(paths), lost=lost, report=progress(asset, "passages")
         )
 
-        def publish() -> dict[str, int]:
+        def publish() -> dict[str, Any]:
             staged.publish()
-            return staged.plan.counts()
+            return staged.plan.counts() | {"megabytes": megabytes(target.folder)}
 
         return Made(
             staged.manifest.version,
@@ -155,8 +156,7 @@ def _indexed(
 
 @dg.asset(
     group_name="index",
-    deps=[profiles, references, chroma_index, bm25_index],
-    metadata={"also_reads": "chunks, passages"},
+    deps=[chunks, passages, profiles, references, chroma_index, bm25_index],
     check_specs=specs("index_meta", META_PROMISES),
     output_required=False,
     kinds={"json"},
@@ -249,3 +249,7 @@ def _index_facts(settings: Settings) -> dict[str, Any]:
         "bm25": asdict(words.identity),
         "problems": problems,
     }
+
+
+ASKED = [papers, chunks, passages, profiles, references, chroma_index, bm25_index, index_meta]
+"""What the engine reads when it is asked."""

@@ -1,14 +1,13 @@
 """Values, ids and rows as the asset's page and the terminal show them."""
 
-import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+import dagster as dg
 
 from rag_assets.core.promises import Offenders
 
 _N_DECIMALS = 4
-_MOST_BINS, _BAR_CHARS = 20, 28
 _ESCAPED = str.maketrans({"\\": "\\\\", "|": "\\|", "[": "\\[", "<": "&lt;"})
 _N_COLUMNS_IN_LINE, _CHARS_OF_ROW_IN_LINE, _CHARS_IN_LINE = 5, 300, 1_000
 """Dagster's UI draws a text below so many characters in line, where a table of more columns or
@@ -48,20 +47,15 @@ def markdown_table(rows: Sequence[Mapping[str, Any]], *, n_shown: int) -> str:
     return "\n".join(lines)
 
 
-def token_histogram(values: Sequence[int]) -> str:
-    """A histogram of numbers of tokens as a block of text."""
-    if not values:
-        return "*nothing to draw*"
-    low, high = min(values), max(values)
-    width = max(1, math.ceil((high - low + 1) / _MOST_BINS))
-    bins = Counter((value - low) // width for value in values)
-    scale = _BAR_CHARS / max(bins.values())
-    rows = []
-    for number in range((high - low) // width + 1):
-        first = low + number * width
-        label = f"{first:>6}-{min(first + width - 1, high):<6}"
-        rows.append(f"{label} {bins[number]:>6}  {'█' * math.ceil(bins[number] * scale)}")
-    return "\n".join(["```text", f"{'tokens':<13}  count", *rows, "```"])
+def table(rows: Sequence[Mapping[str, Any]], *, n_shown: int) -> dg.MetadataValue[Any]:
+    """The first rows as a table that Dagster's UI draws on the page, whatever its size. All rows
+    have the same columns."""
+    if not rows:
+        return dg.MetadataValue.md("*none*")
+    shown = [{name: _short(value) for name, value in row.items()} for row in rows[:n_shown]]
+    if n_more := len(rows) - len(shown):
+        shown.append(dict.fromkeys(rows[0], "") | {next(iter(rows[0])): f"… and {n_more} more"})
+    return dg.MetadataValue.table(list(map(dg.TableRecord, shown)))
 
 
 def _cell(value: Any) -> str:

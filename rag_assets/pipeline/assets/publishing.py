@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from rag_assets.core.audit_log import AuditLog, cell
 from rag_assets.core.domain import Usage
-from rag_assets.core.incremental import UpdatePlan, fingerprint, read_sealed, staging
+from rag_assets.core.incremental import UpdatePlan, fingerprint, staging
 from rag_assets.core.paper_tables import PapersUpdate, PaperTable, drafted, manifest_file
 from rag_assets.core.promises import NONE_QUARANTINED, CheckedPromise, Promise, nothing_withholds
 from rag_assets.core.settings import StageSettings
@@ -53,6 +53,12 @@ def progress(what: str, unit: str) -> Callable[[int, int], None]:
             logger.info("%s: %d of %d %s, about %.0f s to go", what, done, total, unit, left_s)
 
     return report
+
+
+def megabytes(place: Path) -> float:
+    """Size of a file, or of all files of a folder."""
+    files = place.rglob("*") if place.is_dir() else [place]
+    return sum(file.stat().st_size for file in files if file.is_file()) / 1e6
 
 
 def usage_facts(spent: Usage) -> dict[str, Any]:
@@ -169,13 +175,13 @@ class Made:
     """Its data version."""
     n_rows: int
     checked: Sequence[CheckedPromise]
-    publish: Callable[[], Mapping[str, Any]]
-    """Publishes it. Returns n_added, n_changed, n_removed, n_unchanged, and other facts that are
-    known only then."""
+    publish: Callable[[], Mapping[str, Any] | None]
+    """Publishes it. May return n_added, n_changed, n_removed, n_unchanged, and other facts that
+    are known only then."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """Numbers (plotted over time), texts and paths."""
-    previews: Mapping[str, str] = field(default_factory=dict)
-    """Markdown by title, shown first."""
+    previews: Mapping[str, Any] = field(default_factory=dict)
+    """What the page opens with, by title: Markdown, pictures, tables and numbers."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """More metadata of each check."""
     is_settled: bool = True
@@ -211,7 +217,9 @@ def asset_step(
             return None
         used = {name: group.model_dump(mode="json") for name, group in settings.items()}
         place = str(path.absolute())
-        return fingerprint(version("rag_assets"), spec.code_version, place, used, list(values))
+        return fingerprint(
+            version("rag_assets"), _PAGE_VERSION, spec.code_version, place, used, list(values)
+        )
 
     if (unchanged := key()) and (last := _last(context, unchanged)):
         yield from _again(last, idle or {})
@@ -220,7 +228,7 @@ def asset_step(
     if not nothing_withholds(made.checked):
         yield from withheld_results(made.checked, made.labels)
         return
-    counts = made.publish()
+    counts = made.publish() or {}
     _audit_quarantine(context, made.checked)
     facts = {**counts, "counted": counted, KEY: key() if made.is_settled else None}
     yield materialized(made, path, settings, facts)
@@ -262,6 +270,10 @@ def _audit_quarantine(context: dg.AssetExecutionContext, checked: Sequence[Check
         QUARANTINE_AUDIT.append(log, rows)
 
 
+CHANGES = "changes"
+"""Metadata: which papers or questions changed in this run."""
+_PAGE_VERSION = 2
+"""Raise it when pages of assets say something else of the same result."""
 KEY = "follows_from"
 """Metadata of a materialization: changes with everything that it follows from."""
 
@@ -305,9 +317,14 @@ def _last(context: dg.AssetExecutionContext, key: str) -> _LastRun | None:
 def _again(last: _LastRun, idle: Mapping[str, Any]) -> Outcome:
     """The outcome of a run that has nothing to do."""
     made, checks = last
+    counts = UpdatePlan().counts()
     facts: dict[str, Any] = {name: value.value for name, value in made.metadata.items()}
-    n_items = facts["n_added"] + facts["n_changed"] + facts["n_unchanged"]
-    metadata = {**made.metadata, **idle, **UpdatePlan().counts(), "n_unchanged": n_items}
+    n_items = sum(facts.get(name, 0) for name in ("n_added", "n_changed", "n_unchanged"))
+    metadata = {
+        name: value
+        for name, value in {**made.metadata, **idle}.items()
+        if name not in {*counts, CHANGES}
+    } | ({"n_unchanged": n_items} if n_items else {})
     data_version = dg.DataVersion((made.tags or {})["dagster/data_version"])
     yield dg.MaterializeResult[Any](data_version=data_version, metadata=metadata)
     for check in checks:
@@ -324,18 +341,51 @@ def materialized(
 ) -> dg.MaterializeResult[Any]:
     """The materialization of what was made. facts: what is known only after publication; see
     `asset_step`."""
-    metadata: dict[str, Any] = {
-        key: dg.MetadataValue.md(text[:MAX_MARKDOWN_CHARS]) for key, text in made.previews.items()
-    }
+    counts = {name: facts[name] for name in UpdatePlan().counts() if facts.get(name)}
+    told = {name: value for name, value in facts.items() if name not in UpdatePlan().counts()}
+    metadata: dict[str, Any] = {key: _shown(value) for key, value in made.previews.items()}
+    metadata |= {key: plain(value) for key, value in {**made.facts, **told}.items()}
     metadata |= {"dagster/row_count": made.n_rows, "path": dg.MetadataValue.path(path.absolute())}
     if settings:
         metadata["settings"] = dg.MetadataValue.json(
             {name: group.model_dump(mode="json") for name, group in settings.items()}
         )
-    metadata |= {
-        key: plain(value) for key, value in {**facts, **made.facts}.items() if value is not None
+    metadata |= counts
+    return dg.MaterializeResult(
+        data_version=dg.DataVersion(made.version),
+        metadata={key: value for key, value in metadata.items() if value is not None},
+    )
+
+
+def _shown(value: Any) -> Any:
+    """A preview as metadata: a text is Markdown."""
+    return (
+        dg.MetadataValue.md(value[:MAX_MARKDOWN_CHARS]) if isinstance(value, str) else plain(value)
+    )
+
+
+def lineage(columns: Mapping[str, Sequence[tuple[str, str]]]) -> dict[str, Any]:
+    """Metadata that says which columns of which assets a column is made of."""
+    made_of = {
+        name: [dg.TableColumnDep(dg.AssetKey(asset), column) for asset, column in sources]
+        for name, sources in columns.items()
     }
-    return dg.MaterializeResult(data_version=dg.DataVersion(made.version), metadata=metadata)
+    return {"dagster/column_lineage": dg.TableColumnLineage(made_of)}
+
+
+_MOST_NAMED = 8
+
+
+def changes(plan: UpdatePlan) -> dict[str, str]:
+    """What changed, by name; empty if nothing did."""
+    named = (("added", plan.added), ("changed", plan.changed), ("removed", plan.removed))
+    parts = [
+        f"{how} {', '.join(names[:_MOST_NAMED])}"
+        + (f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else "")
+        for how, names in named
+        if names
+    ]
+    return {CHANGES: "; ".join(parts)} if parts else {}
 
 
 def column_schema(schema: pa.Schema) -> dg.MetadataValue:
@@ -360,9 +410,7 @@ class TableAudit:
 
     checked: Sequence[CheckedPromise]
     facts: Mapping[str, Any] = field(default_factory=dict)
-    previews: Mapping[str, str] = field(default_factory=dict)
-    beside: Mapping[Path, bytes] = field(default_factory=dict)
-    """Content of small JSON files that are published with it."""
+    previews: Mapping[str, Any] = field(default_factory=dict)
     is_settled: bool = True
     """See `Made`."""
 
@@ -375,15 +423,13 @@ def brought_up_to_date(
     provenance: Mapping[str, Any],
     settings: Mapping[str, StageSettings] | None = None,
     follows_from: Sequence[Any] | None = None,
-    beside: Sequence[Path] = (),
 ) -> Outcome:
     """Publish the updated table and yield its page and checks, see `asset_step`. When nothing
     changed, only manifests are read.
 
     update: how the published table is to change. audit: checks the draft. provenance: what all rows
     are made with. follows_from: JSON values of everything that rows, audit and provenance follow
-    from, settings and code aside; None where that is not known. beside: the sealed JSON files that
-    the audit publishes with the table.
+    from, settings and code aside; None where that is not known.
     """
 
     path, schema = published.path, published.schema
@@ -393,22 +439,20 @@ def brought_up_to_date(
         manifest = manifest_file(path)
         if follows_from is None or not manifest.exists() or manifest.read_bytes() != stated:
             return None
-        return [*follows_from, stated.decode(), *map(read_sealed, beside)]
+        return [*follows_from, stated.decode()]
 
     def make() -> Made:
         planned = update(published)
         draft = drafted(published, planned, provenance, staged)
         audited = audit(draft)
-        for file, content in audited.beside.items():
-            staged.put(file, content)
 
-        def publish() -> dict[str, int]:
+        def publish() -> dict[str, Any]:
             nonlocal published
             staged.publish()
             published = PaperTable.published(path, schema)
-            return planned.plan.counts()
+            return planned.plan.counts() | changes(planned.plan)
 
-        facts = {"dagster/column_schema": column_schema(schema), **audited.facts}
+        facts = {**audited.facts, "dagster/column_schema": column_schema(schema)}
         return Made(
             draft.version,
             draft.n_rows,

@@ -3,8 +3,9 @@ page in the UI."""
 
 import csv
 import logging
+import textwrap
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -20,12 +21,13 @@ from rag_assets.core.text.display import markdown_text
 from rag_assets.engine import CODE_VERSION
 from rag_assets.hosted.connections import Connections
 from rag_assets.pipeline.answer_files import QA_PROMISES, AnsweredFile, answer_file
-from rag_assets.pipeline.assets.index import index_meta
-from rag_assets.pipeline.assets.previews import MAX_MARKDOWN_CHARS, markdown_table
+from rag_assets.pipeline.assets.index import ASKED
+from rag_assets.pipeline.assets.previews import MAX_MARKDOWN_CHARS, markdown_table, table
 from rag_assets.pipeline.assets.publishing import (
     Made,
     Outcome,
     asset_step,
+    changes,
     progress,
     skipped,
     specs,
@@ -44,10 +46,7 @@ logger = logging.getLogger(__name__)
 
 @dg.asset(
     group_name="answers",
-    deps=[QUESTIONS, index_meta],
-    metadata={
-        "also_reads": "papers, chunks, passages, profiles, references, chroma_index, bm25_index"
-    },
+    deps=[QUESTIONS, *ASKED],
     check_specs=specs("qa", QA_PROMISES),
     output_required=False,
     code_version=CODE_VERSION,
@@ -102,9 +101,9 @@ def _made(file: AnsweredFile, spent: Usage, settings: Settings) -> Made:
         "audit_file": dg.MetadataValue.path(audited.absolute()),
     }
 
-    def publish() -> dict[str, int]:
+    def publish() -> dict[str, Any]:
         file.publish(settings)
-        return file.update.plan.counts()
+        return file.update.plan.counts() | changes(file.update.plan)
 
     return Made(
         data_version(row_fingerprints(results)),
@@ -112,7 +111,12 @@ def _made(file: AnsweredFile, spent: Usage, settings: Settings) -> Made:
         file.checked,
         publish,
         _facts(file.update, spent) | files,
-        {"answers": answers_page(results, file.asked.answers), "audit": audit_table(audited)},
+        {
+            "cost_usd": spent.cost_usd,
+            "answers": table(sorted(map(_row, results), key=_order), n_shown=MAX_ANSWERS),
+            "answers_in_full": answers_page(results, file.asked.answers),
+            "audit": audit_table(audited),
+        },
         {"question_file": file.asked.label},
     )
 
@@ -141,7 +145,6 @@ def _facts(update: AnswerUpdate, spent: Usage) -> dict[str, Any]:
         "n_model_requests": spent.n_requests,
         "n_input_tokens": spent.n_input_tokens,
         "n_output_tokens": spent.n_output_tokens,
-        "cost_usd": spent.cost_usd,
         "model_seconds": sum(trace.model_seconds for trace in update.traces),
     }
 
@@ -158,6 +161,8 @@ _AUDIT_COLUMNS = (
     "timestamp",
 )
 _ROOM_FOR_NOTE = 500
+_ROW_CHARS = 100
+"""Of a question and of an answer in the table, whose columns are narrow."""
 
 
 def answers_page(results: Sequence[QAResult], file: Path) -> str:
@@ -186,9 +191,31 @@ def audit_table(file: Path) -> str:
     return markdown_table(shown, n_shown=N_AUDITED_SHOWN)
 
 
+def _row(result: QAResult) -> dict[str, Any]:
+    """An answer in one row; its papers are in the answers in full."""
+    pages = [citation.page_start for claim in result.claims for citation in claim.citations]
+    answer = " ".join(claim.text for claim in result.claims) or result.answer
+    return {
+        "state": _state(result) or "answered",
+        "question": textwrap.shorten(result.question, _ROW_CHARS, placeholder=" …"),
+        "answer": textwrap.shorten(answer, _ROW_CHARS, placeholder=" …"),
+        "pages": ["?" if page is None else page for page in dict.fromkeys(pages)],
+    }
+
+
+def _order(row: Mapping[str, Any]) -> int:
+    return ("refused", "withheld", "single source", "answered").index(row["state"])
+
+
+def _state(result: QAResult) -> str:
+    """What a reader should know first; empty for an answer like any other."""
+    if result.refused or result.withheld:
+        return "refused" if result.refused else "withheld"
+    return "single source" if result.single_source else ""
+
+
 def _answer(result: QAResult) -> str:
-    state = "refused" if result.refused else "withheld" if result.withheld else "single source"
-    mark = f" — **{state}**" if not result.claims or result.single_source else ""
+    mark = f" — **{state}**" if (state := _state(result)) else ""
     heading = f"### {markdown_text(f'{result.question} ({result.question_id})')}{mark}"
     paragraphs = [_claim(claim) for claim in result.claims] or [markdown_text(result.answer)]
     remarked_paragraphs = [f"*{markdown_text(remark)}*" for remark in notes_of(result)]

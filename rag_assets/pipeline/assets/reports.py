@@ -16,7 +16,8 @@ from rag_assets.core.settings import Paths, Settings
 from rag_assets.engine import CODE_VERSION, Engine
 from rag_assets.hosted.connections import Connections
 from rag_assets.pipeline.answer_files import audit
-from rag_assets.pipeline.assets.index import index_meta
+from rag_assets.pipeline.assets.corpus import parsed_index
+from rag_assets.pipeline.assets.index import ASKED
 from rag_assets.pipeline.assets.publishing import Made, Outcome, asset_step, now, progress, specs
 from rag_assets.pipeline.assets.resources import OpenEngine
 from rag_assets.pipeline.assets.sources import TEMPLATES
@@ -36,10 +37,7 @@ from rag_assets.reports.update import (
 
 @dg.asset(
     group_name="answers",
-    deps=[TEMPLATES, index_meta],
-    metadata={
-        "also_reads": "parsed_index, papers, chunks, passages, profiles, references, chroma_index, bm25_index"
-    },
+    deps=[TEMPLATES, parsed_index, *ASKED],
     check_specs=specs("reports", REPORT_PROMISES),
     output_required=False,
     code_version=f"reports {REPORTS_VERSION}, {CODE_VERSION}",

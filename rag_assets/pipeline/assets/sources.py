@@ -1,16 +1,19 @@
 """The sources of the pipeline as nodes of the graph: papers, questions and templates, with their
 observed versions.
 
-A version is made of names, sizes and times of change, at the start of every run and by the sensor.
+A version is told at the start of every run and by the sensor: that of the papers from names, sizes
+and times of change, that of questions and templates from their content, as a file that was only
+copied or saved again leaves the answers current.
 A new version is reported to Dagster as a materialization: no other event of an external asset makes
 Dagster show what is out of date.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import dagster as dg
 
+from rag_assets.core.incremental import file_sha256, fingerprint
 from rag_assets.core.settings import Settings
 from rag_assets.parsing.discovery import INDEX_NAME, library_files, manifest_hash, manifest_of
 from rag_assets.parsing.paper_lists import find_papers, list_to_adopt
@@ -41,12 +44,12 @@ TEMPLATES = dg.AssetSpec(
 
 
 def observed_versions(settings: Settings) -> dict[str, str]:
-    """Version by source, from names, sizes and times. Raises MissingInput when there is no papers
+    """Version by source, as the module says. Raises MissingInput when there is no papers
     folder."""
     return {
         "paper_files": _papers_version(settings),
-        "questions": manifest_of([settings.question_file]),
-        "templates": manifest_of(template_files(settings.paths.templates)),
+        "questions": _content_version([settings.question_file]),
+        "templates": _content_version(template_files(settings.paths.templates)),
     }
 
 
@@ -94,6 +97,12 @@ def known_versions(instance: dg.DagsterInstance, data_dir: Path) -> dict[str, st
 def _folder_of(event: dg.AssetMaterialization) -> str | None:
     named = event.metadata.get(_DATA_DIR)
     return str(named.value) if named else None
+
+
+def _content_version(files: Sequence[Path]) -> str:
+    return fingerprint(
+        *([file.name, file_sha256(file)] for file in sorted(files) if file.is_file())
+    )
 
 
 def _papers_version(settings: Settings) -> str:

@@ -40,6 +40,7 @@ from rag_assets.pipeline.assets.publishing import (
     asset_step,
     checksums,
     last_fact,
+    megabytes,
     progress,
     specs,
     usage_facts,
@@ -118,7 +119,14 @@ def embeddings(
             n_removed = _keep_only(wanted, paths)
             n_unchanged = len(wanted.texts) - run.n_embedded
             counts = {"n_added": run.n_embedded, "n_removed": n_removed, "n_unchanged": n_unchanged}
-            return UpdatePlan().counts() | counts | {_STANDS: str(file.stands())}
+            return (
+                UpdatePlan().counts()
+                | counts
+                | {
+                    _STANDS: str(file.stands()),
+                    "megabytes": megabytes(paths.vectors),
+                }
+            )
 
         return Made(
             wanted.version(run.lost),

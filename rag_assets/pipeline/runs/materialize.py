@@ -26,7 +26,7 @@ import dagster as dg
 
 from rag_assets.core.errors import InvalidSelection, RagAssetsError
 from rag_assets.core.full_disk import demand_room, disk_full, full_disk_told, tells_full_disk
-from rag_assets.core.incremental import only_writer
+from rag_assets.core.incremental import UpdatePlan, only_writer
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.core.settings.paths import demand_writable
 from rag_assets.pipeline.assets.automation import EVERYTHING
@@ -374,7 +374,7 @@ def _asset_reports(result: dg.ExecuteInProcessResult) -> list[AssetReport]:
     reports = []
     for event in result.get_asset_materialization_events():
         materialization = event.materialization
-        facts = {
+        facts = UpdatePlan().counts() | {
             name: value.value
             for name, value in materialization.metadata.items()
             if isinstance(value.value, (int, float, str))

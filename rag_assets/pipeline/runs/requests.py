@@ -139,7 +139,8 @@ def _message(status: str, events: Sequence["dg.DagsterEvent"]) -> str:
         {},
     )
     counts = {
-        name: facts[f"n_{name}"].value if facts else 0 for name in ("added", "changed", "removed")
+        name: value.value if (value := facts.get(f"n_{name}")) else 0
+        for name in ("added", "changed", "removed")
     }
     return "Papers: " + ", ".join(f"{n} {name}" for name, n in counts.items()) + "."
 
@@ -148,7 +149,7 @@ _RUN_UP_TO_INDEX = """
 import json, os, sys
 os.nice(10)  # answers go first: the server runs on the same machine
 from rag_assets.pipeline.runs.materialize import materialize
-materialize("+index_meta", started_by="rag-assets serve", **json.load(sys.stdin))
+materialize("+index_meta or +chunk_stats", started_by="rag-assets serve", **json.load(sys.stdin))
 """
 """Answers nothing and evaluates nothing: that may cost money, and would fail for questions about
 deleted papers."""

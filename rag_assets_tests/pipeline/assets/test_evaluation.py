@@ -1,44 +1,9 @@
 """The evaluation as the Dagster UI shows it."""
 
 from rag_assets.pipeline.assets.evaluation import (
-    history_table,
     results_table,
     worse_table,
 )
-
-
-def entry(day: int, mrr: float | None, *, accepted: bool = True) -> dict[str, object]:
-    return {
-        "timestamp": f"2026-01-{day:02}T02:00:00+00:00",
-        "run_id": f"{day:08}-abcd",
-        "accepted": accepted,
-        "metrics": {"paper_mrr": mrr},
-    }
-
-
-def test_the_history_begins_with_the_newest_and_says_which_were_accepted() -> None:
-    """A reader took the oldest run for the newest, and a rejected figure for a good one. A row per
-    evaluation is cut off in the window, with two thirds of its metrics."""
-    history = [entry(day, 0.5) for day in range(1, 11)] + [
-        entry(11, None),
-        entry(12, 0.25, accepted=False),
-    ]
-
-    heading, _, *rows = [
-        line.strip("| ").split(" | ") for line in history_table(history).splitlines()
-    ]
-
-    assert heading[:3] == [
-        "metric",
-        "2026-01-12 02:00:00, run 00000012",
-        "2026-01-11 02:00:00, run 00000011",
-    ]
-    assert len(heading) == 7
-    assert rows[0][:3] == ["verdict", "not accepted", "accepted"]
-    assert rows[1][:4] == ["paper_mrr", "0.250", "", "0.500"], (
-        "a metric that was not measured is no zero"
-    )
-    assert len(rows) == 2, "nor a row"
 
 
 def test_answers_that_got_worse_are_shown_from_where_they_differ() -> None:

@@ -67,7 +67,7 @@ def test_a_selection_means_what_it_means_in_the_ui(
     ("selection", "problem"),
     [
         ("chunkz", 'The selection "chunkz"'),
-        ("group:nothing", "names no asset. Assets: blocks, bm25_index, chroma_index, chunks,"),
+        ("group:nothing", "names no asset. Assets: blocks, bm25_index, chroma_index, chunk_stats,"),
         ("blocks,", "cannot be used"),
         ("++(", "cannot be used"),
     ],
