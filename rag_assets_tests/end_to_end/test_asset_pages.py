@@ -60,7 +60,7 @@ def test_the_page_of_chunk_stats_opens_with_what_is_asked_first(world: World) ->
     assert page["largest_paper"].startswith("plain: ")
     assert len(page["token_lengths"]) < SHOWN_WITHOUT_A_CLICK
     assert picture(page["pages"])
-    assert page["papers"].records[0].data["paper"] == "plain"
+    assert page["papers"].records[0].data["paper_id"] == "plain"
     assert facts["parsed_index"]["changes"] == "added plain"
 
 

@@ -1,5 +1,5 @@
 """What must hold of chunks and passages before they are published, and figures of the chunks: for the
-whole corpus (chunk_stats.json), per paper, and where the text of each paper went.
+whole corpus (chunk_stats.json), and where the text of each paper went.
 
 Of promises, each function returns the rows that break one. `broken_by_chunks` and
 `broken_by_passages` apply them to one paper, which is then quarantined: left out with its reason, so
@@ -10,8 +10,6 @@ counted by `domain.n_text_chars` when a paper's blocks and chunks are made; here
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -58,32 +56,6 @@ def chunk_stats(
             for title in titles
         },
     }
-
-
-def paper_stats(chunks: pa.Table) -> list[dict[str, Any]]:
-    """One row per paper, in order: how many chunks it has, their sizes in tokens, how many have
-    no page.
-
-    `chunks`: schema CHUNKS, sorted by paper.
-    """
-    columns = chunks.select(["paper_id", "source", "n_tokens", "page_start"]).to_pylist()
-    rows = []
-    for paper_id, group in groupby(columns, key=lambda row: row["paper_id"]):
-        own = list(group)
-        n_tokens = [row["n_tokens"] for row in own]
-        rows.append(
-            {
-                "paper_id": paper_id,
-                "source": own[0]["source"],
-                "n_chunks": len(own),
-                "n_tokens": sum(n_tokens),
-                "n_tokens_min": min(n_tokens),
-                "n_tokens_median": median(n_tokens),
-                "n_tokens_max": max(n_tokens),
-                "n_without_page": sum(row["page_start"] is None for row in own),
-            }
-        )
-    return rows
 
 
 def _figures(rows: list[dict[str, Any]], fell_back: dict[str, bool | None]) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from typing import Any
 
 import dagster as dg
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from rag_assets.core.incremental import (
     UpdatePlan,
@@ -14,11 +13,9 @@ from rag_assets.core.incremental import (
     write_atomically,
 )
 from rag_assets.core.settings import Settings
-from rag_assets.core.table_files import read_columns, read_provenance
+from rag_assets.core.table_files import read_columns
 from rag_assets.core.tables import CHUNKS, PARSED_INDEX
-from rag_assets.core.text.tokens import resolve_tokenizer
 from rag_assets.corpus.chunking.promises import chunk_stats as figures_of
-from rag_assets.corpus.chunking.promises import paper_stats
 from rag_assets.pipeline.assets.chunks import chunks
 from rag_assets.pipeline.assets.corpus import parsed_index
 from rag_assets.pipeline.assets.pictures import bars, histogram
@@ -43,20 +40,15 @@ def chunk_stats(settings: dg.ResourceParam[Settings]) -> Outcome:
     `target_tokens`; a shorter one is a chunk of its own size, often far below the target.
     """
     paths = settings.paths
-    tokenizer = resolve_tokenizer(
-        settings.chunking.tokenizer,
-        paths.tokenizer_pin,
-        in_use=read_provenance(paths.chunks).get("tokenizer"),
-    )
 
     def follows_from() -> list[Any]:
         tables = checksums({paths.chunks: CHUNKS, paths.parsed_index: PARSED_INDEX})
-        return [*tables, tokenizer.name, tokenizer.reason, read_sealed(paths.chunk_stats)]
+        return [*tables, settings.chunking.tokenizer, read_sealed(paths.chunk_stats)]
 
     def make() -> Made:
         cut = read_columns(paths.chunks, _COLUMNS).sort_by("paper_id")
         index = read_columns(paths.parsed_index, ["paper_id", "used_fallback"])
-        stats = figures_of(cut, index, tokenizer)
+        stats = figures_of(cut, index, settings.chunking)
         is_same = read_sealed(paths.chunk_stats) == stats
 
         def publish() -> dict[str, int]:
@@ -81,43 +73,50 @@ def chunk_stats(settings: dg.ResourceParam[Settings]) -> Outcome:
 
 def _page(cut: pa.Table, settings: Settings) -> dict[str, Any]:
     """What the page opens with."""
-    papers = sorted(paper_stats(cut), key=lambda paper: -paper["n_tokens"])
-    sections = pc.value_counts(cut["section_title"]).to_pylist()
-    sections = sorted(sections, key=lambda section: -section["counts"])
-    sources = cut.group_by("source").aggregate([("page_start", "count"), ("n_tokens", "count")])
+    papers, sources = _counts(cut, "paper_id"), _counts(cut, "source")
+    papers.sort(key=lambda row: -row["tokens"])
+    sections = sorted(_counts(cut, "section_title"), key=lambda row: -row["chunks"])
     chunking = settings.chunking
     limits = {
         "target": chunking.target_tokens,
         "min": chunking.min_tokens,
         "max": chunking.max_tokens,
     }
-    largest = papers[0] if papers else None
+    with_page = {
+        row["source"]: 100 * (1 - row["no page"] / row["chunks"])
+        for row in sorted(sources, key=lambda row: str(row["source"]))
+    }
+    largest = "{paper_id}: {tokens} tokens".format_map(papers[0]) if papers else "none"
     return {
         "n_chunks": len(cut),
         "n_without_page": cut["page_start"].null_count,
-        "largest_paper": largest
-        and dg.MetadataValue.text(f"{largest['paper_id']}: {largest['n_tokens']} tokens"),
+        "largest_paper": dg.MetadataValue.text(largest),
         "token_lengths": histogram(cut["n_tokens"].to_pylist(), limits, "tokens per chunk"),
-        "sections": bars({row["values"]: row["counts"] for row in sections}, "chunks per section"),
-        "pages": bars(
-            {
-                row["source"]: 100 * row["page_start_count"] / row["n_tokens_count"]
-                for row in sources.sort_by("source").to_pylist()
-            },
-            "% of chunks with a page, by source",
+        "sections": bars(
+            {row["section_title"]: row["chunks"] for row in sections}, "chunks per section"
         ),
-        "papers": table(list(map(_row, papers)), n_shown=_N_PAPERS_SHOWN),
+        "pages": bars(with_page, "% of chunks with a page, by source"),
+        "papers": table(
+            [row | {"paper_id": short_id(row["paper_id"])} for row in papers],
+            n_shown=_N_PAPERS_SHOWN,
+        ),
     }
 
 
-def _row(paper: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "paper": short_id(paper["paper_id"]),
-        "tokens": paper["n_tokens"],
-        "chunks": paper["n_chunks"],
-        "sizes": f"{paper['n_tokens_min']}-{paper['n_tokens_max']}",
-        "no page": paper["n_without_page"],
-    }
+def _counts(cut: pa.Table, column: str) -> list[dict[str, Any]]:
+    """Per value of the column: its chunks, their tokens, and how many have no page."""
+    summed = cut.group_by(column).aggregate(
+        [("n_tokens", "sum"), ("n_tokens", "count"), ("page_start", "count")]
+    )
+    return [
+        {
+            column: row[column],
+            "tokens": row["n_tokens_sum"],
+            "chunks": row["n_tokens_count"],
+            "no page": row["n_tokens_count"] - row["page_start_count"],
+        }
+        for row in summed.to_pylist()
+    ]
 
 
 def _numbers(stats: dict[str, Any]) -> dict[str, Any]:
@@ -127,5 +126,5 @@ def _numbers(stats: dict[str, Any]) -> dict[str, Any]:
         **{f"n_tokens_{name}": value for name, value in (stats["n_tokens"] or {}).items()},
         "share_missing_pages": stats["share_missing_pages"],
         "share_fallback_used": stats["share_fallback_used"],
-        "tokenizer": f"{stats['tokenizer']['name']} ({stats['tokenizer']['reason']})",
+        "tokenizer": stats["tokenizer"],
     }

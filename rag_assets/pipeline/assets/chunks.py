@@ -71,7 +71,6 @@ from rag_assets.corpus.summaries.update import (
 )
 from rag_assets.hosted.connections import Connections
 from rag_assets.pipeline.assets import corpus
-from rag_assets.pipeline.assets.pictures import histogram
 from rag_assets.pipeline.assets.previews import markdown_table
 from rag_assets.pipeline.assets.publishing import (
     Outcome,
@@ -227,11 +226,6 @@ def passages(
         return TableAudit(
             check_all(PASSAGE_PROMISES, PassagesCandidate(made, facts.max_tokens, quarantined)),
             {"n_quarantined": len(quarantined)} | lineage(_FROM_CHUNKS),
-            {
-                "token_lengths": histogram(
-                    made["n_tokens"].to_pylist(), {"max": facts.max_tokens}, "tokens per passage"
-                )
-            },
         )
 
     yield from brought_up_to_date(

@@ -8,10 +8,9 @@ import pyarrow as pa
 
 from rag_assets.core.domain import Block, BlockKind, Zone
 from rag_assets.core.settings import ChunkingSettings
-from rag_assets.core.tables import CHUNKS, PARSED_INDEX, chunk_row, to_table
+from rag_assets.core.tables import CHUNKS, PARSED_INDEX, to_table
 from rag_assets.corpus.chunking.promises import (
     lost_text,
-    paper_stats,
     text_accounts,
 )
 from rag_assets.corpus.chunking.updates import update_chunks
@@ -22,7 +21,6 @@ from rag_assets_tests.corpus.chunking.papers import (
     WordCounter,
     blocks_table,
     cells_of,
-    chunked,
     heading,
     paragraph,
     paragraphs,
@@ -128,38 +126,3 @@ def test_headers_and_groups_within_a_table_are_counted_with_the_rows_that_repeat
     (account,) = text_accounts(chunk_table(blocks), blocks, index_of(papers))
 
     assert account["n_lost"] == 0
-
-
-def test_every_paper_has_a_row_with_its_sizes_and_the_share_of_its_chunks_with_a_page() -> None:
-    """A paper without pages, or cut into crumbs, is found in no average over the corpus."""
-    blocks = [
-        paragraph(" ".join(f"word{n}" for n in range(30)) + ".", "A", page=2),
-        paragraph(" ".join(f"word{n}" for n in range(20)) + ".", "B"),
-        paragraph(" ".join(f"word{n}" for n in range(25)) + ".", "C"),
-    ]
-    rows = [chunk_row(chunk) for chunk in chunked(blocks)]
-    other = rows[0] | {"paper_id": "zeta2021", "source": "pdf"}
-
-    table = paper_stats(to_table([*rows, other], CHUNKS))
-
-    assert table == [
-        {
-            "paper_id": "smith2020",
-            "source": "tei",
-            "n_chunks": 3,
-            "n_tokens_min": 20,
-            "n_tokens_median": 25,
-            "n_tokens_max": 30,
-            "share_with_page": 1 / 3,
-        },
-        {
-            "paper_id": "zeta2021",
-            "source": "pdf",
-            "n_chunks": 1,
-            "n_tokens_min": 30,
-            "n_tokens_median": 30,
-            "n_tokens_max": 30,
-            "share_with_page": 1.0,
-        },
-    ]
-    assert paper_stats(CHUNKS.empty_table()) == []
