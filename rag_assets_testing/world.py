@@ -206,7 +206,9 @@ def _outcome(result: dg.ExecuteInProcessResult) -> Outcome:
     names = ("n_added", "n_changed", "n_removed", "n_unchanged")
     return Outcome(
         is_success=result.success,
-        counts={asset: tuple(found.get(name, 0) for name in names) for asset, found in facts.items()},  # type: ignore[misc]
+        counts={
+            asset: tuple(found.get(name, 0) for name in names) for asset, found in facts.items()
+        },  # type: ignore[misc]
         versions={
             event.asset_key.to_user_string(): event.materialization.tags["dagster/data_version"]
             for event in events
