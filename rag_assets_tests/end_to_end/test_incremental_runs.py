@@ -15,6 +15,7 @@ ASSETS = {
     "papers",
     "blocks",
     "chunks",
+    "chunk_stats",
     "summaries",
     "passages",
     "profiles",
