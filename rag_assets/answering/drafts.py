@@ -219,6 +219,8 @@ class AnswerOptions:
     """The larger text that the answer belongs to; None: it stands alone."""
     effort: Effort | None = None
     """The effort in place of `answering.effort`."""
+    is_led: bool = True
+    """Whether a paragraph may open the answer; a cell of a table has no place for one."""
 
 
 DEFAULT_OPTIONS = AnswerOptions()

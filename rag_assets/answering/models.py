@@ -5,6 +5,8 @@ Opening a model loads nothing and sends nothing: its SDK is loaded by the first 
 `identity` is known before. What only models that write need is imported for them.
 """
 
+from typing import TYPE_CHECKING
+
 from rag_assets.answering.drafts import EXTRACTIVE, Answerer, Readers, SentenceEncoder
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.verify.verification import EmbeddedSupport, SupportScorer
@@ -13,6 +15,9 @@ from rag_assets.core.settings import Settings
 from rag_assets.hosted.access import PROVIDERS, ModelName
 from rag_assets.hosted.budget import require_model
 from rag_assets.hosted.connections import Connections
+
+if TYPE_CHECKING:
+    from rag_assets.answering.model.synthesis import Synthesis
 
 NO_JUDGE = EmbeddedSupport.identity
 SAME_MODEL = "same"
@@ -52,6 +57,18 @@ def open_scorer(
     from rag_assets.answering.model.judges import JudgedSupport, open_judge
 
     return JudgedSupport(open_judge(named, settings, connections), scorer, kept_file(settings))
+
+
+def open_synthesis(
+    settings: Settings, scorer: SupportScorer, connections: Connections
+) -> "Synthesis | None":
+    """The model that writes the paragraph above an answer; None where it is switched off, no model
+    writes, or nothing is judged. Raises as `open_answerer`."""
+    if not settings.answering.synthesis or _judge(settings) is None:
+        return None
+    from rag_assets.answering.model.synthesis import Synthesis
+
+    return Synthesis(_writer(settings), connections, scorer, kept_file(settings))
 
 
 def require_models(settings: Settings) -> None:

@@ -59,6 +59,7 @@ def promised(result: QAResult, asked: str, published: PublishedCorpus) -> QAResu
         sources_used=sources_of(claims),
         nearest=tuple(claim for claim in result.nearest if not found[claim]),
         left_out=(*result.left_out, *left_out),
+        lead=(),
     )
     return replace(rest, answer=answer_of(rest))
 

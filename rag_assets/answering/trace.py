@@ -9,7 +9,17 @@ from dataclasses import dataclass, field
 from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.verify.objections import Reason
 from rag_assets.answering.verify.verification import Scoring, VerifiedClaims, n_works
-from rag_assets.core.domain import Claim, Context, Evidence, Hit, QAResult, Query, Usage, summed
+from rag_assets.core.domain import (
+    Claim,
+    Context,
+    Evidence,
+    Hit,
+    LeadSentence,
+    QAResult,
+    Query,
+    Usage,
+    summed,
+)
 
 
 @dataclass(frozen=True)
@@ -96,6 +106,19 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Lead:
+    """The paragraph that opens an answer: the sentences of it that hold."""
+
+    sentences: tuple[LeadSentence, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    """Cost of writing and judging it, now or earlier."""
+    spent: Usage = field(default_factory=Usage)
+    """The part of it that was spent this time."""
+    seconds: float = 0.0
+    """How long providers took over it this time."""
+
+
+@dataclass(frozen=True)
 class AnswerTrace:
     """A result and how it came about."""
 
@@ -111,6 +134,7 @@ class AnswerTrace:
     """How long each step took, over all attempts: retrieve, draft, verify."""
     steps: tuple[Step, ...] = ()
     """The steps of a thorough answer; empty for a quick one."""
+    lead: Lead = field(default_factory=Lead)
 
     @property
     def queries(self) -> tuple[Query, ...]:
@@ -128,21 +152,21 @@ class AnswerTrace:
 
     @property
     def spent(self) -> Usage:
-        """On planning, queries, drafts and second looks this time; `result.usage` is what its
+        """On planning, queries, drafts, second looks and the lead this time; `result.usage` is what its
         drafts and second looks cost, whenever they were made, and its planning this time."""
         queries = [attempt.query_usage for attempt in self.attempts]
         steps = [step.usage for step in self.steps if step.kind in PLANNING]
         judged = [
             attempt.scoring.usage for attempt in self.attempts if not attempt.scoring.is_cached
         ]
-        return summed([*(draft.usage for draft in self.made), *queries, *steps, *judged])
+        drafts = (draft.usage for draft in self.made)
+        return summed([*drafts, *queries, *steps, *judged, self.lead.spent])
 
     @property
     def model_seconds(self) -> float:
         """How long providers took over it this time."""
-        return sum(draft.seconds for draft in self.made) + sum(
-            one.scoring.seconds for one in self.attempts
-        )
+        drafts = sum(draft.seconds for draft in self.made)
+        return drafts + sum(one.scoring.seconds for one in self.attempts) + self.lead.seconds
 
     @property
     def n_mended(self) -> int:

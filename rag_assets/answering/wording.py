@@ -54,9 +54,12 @@ _IN_BRACKETS = re.compile(r"([(\[])((?:[^()\[\]]|\([^()]*\)|\[[^\[\]]*\])+)([)\]
 
 
 def answer_of(result: QAResult) -> str:
-    """The claims of a result in words, with its remarks; the fixed sentence where it has none."""
+    """The lead of a result, if it has one, then its claims in words with its remarks; the fixed
+    sentence where it has none."""
     if result.claims:
-        return worded(result.claims, remarks(result))
+        lead = " ".join(one.text for one in result.lead)
+        told = worded(result.claims, remarks(result))
+        return f"{lead}\n\n{told}" if lead else told
     if result.withheld:
         return WITHHELD
     return NOT_READ if result.answer == NOT_READ else REFUSAL
@@ -278,8 +281,8 @@ def renamed(result: QAResult, names: Mapping[str, str]) -> QAResult:
     claims, nearest = (
         tuple(_renamed(one, names) for one in told) for told in (result.claims, result.nearest)
     )
-    answer = worded(claims, remarks(result)) if claims else result.answer
-    return replace(result, claims=claims, nearest=nearest, answer=answer)
+    shown = replace(result, claims=claims, nearest=nearest)
+    return replace(shown, answer=answer_of(shown)) if claims else shown
 
 
 def _renamed(claim: Claim, names: Mapping[str, str]) -> Claim:

@@ -8,11 +8,11 @@ publication is asked, and when a newer one takes its place, in `snapshots`.
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import asdict, replace
 from functools import partial, wraps
 from threading import BoundedSemaphore, Lock, RLock
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
@@ -25,16 +25,33 @@ from rag_assets.answering.drafts import (
 )
 from rag_assets.answering.model.planning import Planner, open_planner
 from rag_assets.answering.model.thorough import THOROUGH_VERSION, ThoroughPipeline
-from rag_assets.answering.models import n_at_once, open_answerer, open_scorer
+from rag_assets.answering.models import n_at_once, open_answerer, open_scorer, open_synthesis
 from rag_assets.answering.pipeline import PIPELINE_VERSION, AnswerPipeline
 from rag_assets.answering.promises import PublishedCorpus, broken, promised
-from rag_assets.answering.trace import AnswerTrace, ClaimVerified, Event, Finished, PartBegun
-from rag_assets.answering.wording import CitationStyle
-from rag_assets.core.domain import EVERYTHING, Chunk, Claim, Evidence, Filter, Hit, QAResult
+from rag_assets.answering.trace import (
+    AnswerTrace,
+    ClaimVerified,
+    Event,
+    Finished,
+    PartBegun,
+    Planned,
+)
+from rag_assets.answering.wording import CitationStyle, answer_of
+from rag_assets.core.domain import (
+    EVERYTHING,
+    Chunk,
+    Claim,
+    Evidence,
+    Filter,
+    Hit,
+    QAResult,
+    summed,
+)
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import kept_file
 from rag_assets.core.settings import EmbeddingSettings, Settings
 from rag_assets.engine.snapshots import Snapshots
+from rag_assets.hosted.budget import question_budget
 from rag_assets.hosted.connections import Connections
 from rag_assets.questions import Question, asked
 from rag_assets.questions.conversations import after_conversation, open_rewriting_model
@@ -57,6 +74,9 @@ from rag_assets.search.retrieval.opening import (
 )
 from rag_assets.search.retrieval.queries import QueryPlanner, open_query_planner
 from rag_assets.search.retrieval.search import SEARCH_VERSION, Searcher
+
+if TYPE_CHECKING:
+    from rag_assets.answering.model.synthesis import Synthesis
 
 MAX_VECTORS = 10_000
 """About 20 MB with 384 numbers each; the least recently used go first."""
@@ -264,17 +284,20 @@ class Engine:
         question = self.standalone(_question(question, where))
         answering = self._settings.answering
         quick = self._pipeline().adapted(options)
-        pipeline: AnswerPipeline | ThoroughPipeline = quick
+        answered, budget = quick.answer, None
         if (options.effort or answering.effort) != "quick":
-            pipeline = ThoroughPipeline(quick, self._thorough_planner(), answering.thorough)
+            thorough = ThoroughPipeline(quick, self._thorough_planner(), answering.thorough)
+            budget = question_budget(answering.thorough)
+            answered = partial(thorough.answer, budget=budget)
         with self._snapshots.newest() as searcher:
-            events = pipeline.answer(
-                searcher.as_read(question), partial(searcher.evidence, rankings={})
-            )
+            events = answered(searcher.as_read(question), partial(searcher.evidence, rankings={}))
             asked = question.question
+            parts: tuple[str, ...] = ()
             while True:
                 with self._slots:  # a slot is not held while the caller looks at an event
                     event = next(events, None)
+                    if isinstance(event, Planned):
+                        parts = event.parts
                     if isinstance(event, PartBegun):
                         asked = f"{asked} {event.part}"
                     is_unseen = isinstance(event, ClaimVerified) and (
@@ -283,9 +306,9 @@ class Engine:
                     )
                     if isinstance(event, Finished):
                         result = replace(event.trace.result, question=question.question)
-                        event = Finished(
-                            self._promised(replace(event.trace, result=result), asked, searcher)
-                        )
+                        seen = self._promised(replace(event.trace, result=result), asked, searcher)
+                        with budget.in_force() if budget else nullcontext():
+                            event = Finished(self._led(seen, parts) if options.is_led else seen)
                 if event is None:
                     return
                 if not is_unseen:
@@ -352,10 +375,22 @@ class Engine:
             embedder_facts(settings.embedding, settings.paths.models).identity,
             self._planner().identity,
             reranker.identity if (reranker := self._reranker()) else "",
+            synthesis.identity if (synthesis := self._synthesis()) else "",
             PIPELINE_VERSION,
             SEARCH_VERSION,
             thorough,
         )
+
+    def _led(self, trace: AnswerTrace, parts: Sequence[str]) -> AnswerTrace:
+        """The trace with the paragraph that opens its answer. parts: of the question, where they
+        were answered one by one."""
+        result, synthesis = trace.result, self._synthesis()
+        if synthesis is None:
+            return trace
+        lead = synthesis.lead(result.question, parts, result.claims)
+        usage = summed([result.usage, lead.usage])
+        result = replace(result, lead=lead.sentences, usage=usage)
+        return replace(trace, result=replace(result, answer=answer_of(result)), lead=lead)
 
     def _promised(self, trace: AnswerTrace, asked: str, searcher: Searcher) -> AnswerTrace:
         """The trace with the answer as it may be seen."""
@@ -411,6 +446,10 @@ class Engine:
             kept_drafts(kept_file(settings)),
             settings.answering,
         )
+
+    @_made_once
+    def _synthesis(self) -> "Synthesis | None":
+        return open_synthesis(self._settings, self._pipeline().scorer, self._connections)
 
     @_made_once
     def _thorough_planner(self) -> Planner:

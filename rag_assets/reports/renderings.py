@@ -178,11 +178,16 @@ def _answer(
     answered: AnsweredQuestion, report: Report, mark: Mark, *, has_question: bool
 ) -> Iterator[str]:
     asked = f"**{markdown_text(answered.asks)}** " if has_question else ""
-    claims = (
-        f"{markdown_text(one.said)} {''.join(mark(quote, mark_of(quote, report)) for quote in one.evidence)}"
-        for one in answered.statements
+    lead, claims = (
+        " ".join(
+            f"{markdown_text(one.said)} {''.join(mark(quote, mark_of(quote, report)) for quote in one.evidence)}"
+            for one in told
+        )
+        for told in (answered.lead, answered.statements)
     )
-    yield f"{asked}{' '.join(claims) or _NOTHING}"
+    paragraphs = [part for part in (lead, claims) if part] or [_NOTHING]
+    yield f"{asked}{paragraphs[0]}"
+    yield from paragraphs[1:]
     yield from (f"*{markdown_text(remark)}*" for remark in answered.remarks)
 
 

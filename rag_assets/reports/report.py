@@ -61,6 +61,8 @@ class AnsweredQuestion:
 
     asks: str
     """The question as the template has it."""
+    lead: tuple[CitedClaim, ...]
+    """The sentences that open the answer, with the quotes of the statements that they rest on."""
     statements: tuple[CitedClaim, ...]
     """None where nothing holds."""
     remarks: tuple[str, ...]
@@ -92,9 +94,12 @@ class WrittenSection:
 
     @property
     def statements(self) -> tuple[CitedClaim, ...]:
-        """All of them, in text and cells."""
+        """All of them, in leads, text and cells."""
         in_rows = (one for row in self.rows for cell in row.cells for one in cell)
-        return (*(one for answered in self.answers for one in answered.statements), *in_rows)
+        in_text = (
+            one for answered in self.answers for one in (*answered.lead, *answered.statements)
+        )
+        return (*in_text, *in_rows)
 
 
 @dataclass(frozen=True)
@@ -178,12 +183,23 @@ def _written(
         gaps += _gaps(one, answer, claims, paper_of)
         if one.paper_id is None:
             notes = notes_of(replace(answer, unanswered=())) if answer else ()
-            said.append(AnsweredQuestion(one.asks, statements, tuple(notes)))
+            lead = _lead(answer, statements) if answer else ()
+            said.append(AnsweredQuestion(one.asks, lead, statements, tuple(notes)))
         else:
             rows.setdefault(one.paper_id, []).append(statements)
             labels[one.asks] = None
     cells = tuple(PaperRow(paper, tuple(own)) for paper, own in rows.items())
     return WrittenSection(section, tuple(said), tuple(labels), cells, tuple(_together(gaps)))
+
+
+def _lead(answer: QAResult, shown: Sequence[CitedClaim]) -> tuple[CitedClaim, ...]:
+    """The sentences of the lead that rest on statements that are shown only."""
+    cited = []
+    for sentence in answer.lead:
+        if max(sentence.claims) <= len(shown):
+            quotes = (quote for number in sentence.claims for quote in shown[number - 1].evidence)
+            cited.append(CitedClaim(sentence.text, tuple(dict.fromkeys(quotes))))
+    return tuple(cited)
 
 
 def _gaps(

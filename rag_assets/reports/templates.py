@@ -24,7 +24,7 @@ report.
 
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -420,6 +420,7 @@ def subject_of(section: Section) -> Question:
 def _about_paper(
     section: Section, paper_id: str, options: AnswerOptions
 ) -> Iterator[PlannedQuestion]:
+    options = replace(options, is_led=False)
     for column, text in section.settings.columns.items():
         question = Question(
             id=f"{section.key}/{paper_id}/{column}",

@@ -21,6 +21,7 @@ _WORD = re.compile(r"\w{4,}")
 _ENOUGH = 0.5
 _N_CLAIMS = 2
 _JUDGES = "You check whether quotations carry statements."
+_LEADS = "You write the paragraph that opens an answer"
 _STATEMENT = re.compile(r"^Statement (\d+): ", re.MULTILINE)
 
 
@@ -92,6 +93,17 @@ def reply(
 def is_judging(request: WireRequest) -> bool:
     """Whether a model is asked to take the second look."""
     return _JUDGES in request.system
+
+
+def is_leading(request: WireRequest) -> bool:
+    """Whether a model is asked for the paragraph above an answer."""
+    return _LEADS in request.system
+
+
+def lead(*sentences: tuple[str, Sequence[int]]) -> Reply:
+    """The paragraph above an answer: sentences, each with the numbers of its claims."""
+    listed = [{"text": text, "claims": list(claims)} for text, claims in sentences]
+    return Reply(json.dumps({"sentences": listed}))
 
 
 def all_supported(request: WireRequest) -> Reply:

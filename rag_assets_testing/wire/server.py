@@ -28,7 +28,12 @@ from rag_assets_testing.wire.exchange import (
 from rag_assets_testing.wire.google_wire import GoogleWire
 from rag_assets_testing.wire.ollama_wire import OllamaWire
 from rag_assets_testing.wire.openai_wire import OpenAIWire
-from rag_assets_testing.wire.quoting_model import all_supported, is_judging
+from rag_assets_testing.wire.quoting_model import (
+    all_supported,
+    is_judging,
+    is_leading,
+    lead,
+)
 from rag_assets_testing.wire.steps import (
     Answer,
     Compressed,
@@ -63,7 +68,8 @@ class WireServer:
     step fails the test.
 
     A request for a second look is answered beside the script, with all claims supported, and
-    recorded in `judged`; unless the test scripts these, too.
+    recorded in `judged`; unless the test scripts these, too. So is one for the paragraph above an
+    answer, by `lead_by`, and recorded in `led`.
     """
 
     def __init__(self, protocol: ProtocolName, *, scripts_judge: bool = False) -> None:
@@ -72,6 +78,8 @@ class WireServer:
         self._lock = threading.Lock()
         self._requests: list[WireRequest] = []
         self._judged: list[WireRequest] = []
+        self.led: list[WireRequest] = []
+        self.lead_by: Callable[[WireRequest], Step] = lambda _request: lead()
         self._scripts_judge = scripts_judge
         self._chat_steps: deque[Step] = deque()
         self._embedding_steps: deque[Step] = deque()
@@ -92,7 +100,8 @@ class WireServer:
 
     @property
     def requests(self) -> list[WireRequest]:
-        """All requests so far in order of arrival, without those in `judged`."""
+        """All requests so far in order of arrival, without those in `judged` and
+        `led`."""
         with self._lock:
             return list(self._requests)
 
@@ -161,6 +170,9 @@ class WireServer:
             with self._lock:
                 self._judged.append(request)
             return request, all_supported(request)
+        if is_leading(request):
+            self.led.append(request)
+            return request, self.lead_by(request)
         with self._lock:
             self._requests.append(request)
             steps = self._chat_steps if request.kind == "chat" else self._embedding_steps

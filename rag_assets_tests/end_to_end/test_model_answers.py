@@ -6,6 +6,7 @@ requests are made by the provider's real SDK.
 """
 
 import csv
+import json
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -21,7 +22,7 @@ from rag_assets_testing.wire import (
     use_wire_environment,
 )
 from rag_assets_testing.wire.exchange import WireRequest
-from rag_assets_testing.wire.quoting_model import Prompt, quoting_model, reply
+from rag_assets_testing.wire.quoting_model import Prompt, lead, quoting_model, reply
 from rag_assets_testing.world import Outcome, World
 from rag_assets_tests.rounds import first_of
 
@@ -72,6 +73,12 @@ def asked(server: WireServer) -> Counter[str]:
     return Counter(Prompt.of(request).question for request in server.requests)
 
 
+def _statements(request: WireRequest) -> list[dict[str, Any]]:
+    """The claims that a paragraph is asked for."""
+    statements: list[dict[str, Any]] = json.loads(request.prompt)["statements"]
+    return statements
+
+
 @pytest.mark.parametrize("provider", first_of(MODELS))
 def test_a_model_s_answers_are_verified_and_published(
     provider: ProtocolName, world: World, monkeypatch: pytest.MonkeyPatch
@@ -117,20 +124,24 @@ def test_a_model_s_answers_are_verified_and_published(
 
 
 def test_an_unchanged_corpus_makes_no_call(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The nightly run must cost nothing while nothing happens."""
+    """The nightly run must cost nothing while nothing happens; nor is the paragraph above an answer
+    paid for again."""
     with WireServer("openai") as server:
         use_wire_environment(monkeypatch, server)
         server.answer_by(quoting_model)
+        server.lead_by = lambda request: lead((_statements(request)[0]["statement"], [1]))
         run(world, assets=())
         n_first, published = (
-            len(server.requests),
+            (len(server.requests), len(server.led)),
             world.bytes_of(world.paths.data / "output", world.paths.cache),
         )
 
         again = run(world, assets=())
 
-        assert n_first > 0
-        assert len(server.requests) == n_first
+        assert all(n_first)
+        assert (len(server.requests), len(server.led)) == n_first
+    [led, *_] = [answer for answer in world.answers().values() if answer["lead"]]
+    assert led["answer"].startswith(f"{led['lead'][0]['text']}\n\n")
     assert again.counts["qa"] == (0, 0, 0, 3)
     assert again.facts["qa"]["n_model_requests"] == 0
     assert world.bytes_of(world.paths.data / "output", world.paths.cache) == published

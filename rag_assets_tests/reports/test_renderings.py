@@ -11,7 +11,7 @@ from lxml import html
 from markdown_it import MarkdownIt
 from openpyxl import load_workbook
 
-from rag_assets.core.domain import Citation, Claim, QAResult
+from rag_assets.core.domain import Citation, Claim, LeadSentence, QAResult
 from rag_assets.reports.renderings import as_csv, as_markdown, as_web_page, as_xlsx
 from rag_assets.reports.report import Report, assembled
 from rag_assets.reports.templates import parse_template, plan_report
@@ -184,3 +184,21 @@ def test_a_report_in_a_style_cites_places_and_lists_references() -> None:
     assert "Again. [1, p. 3]" in text
     assert "## Papers used\n\n- [1] Lund. Iron.\n" in text
     assert "Forty took part. [1, p. 3]" in text
+
+
+def test_the_paragraph_that_opens_an_answer_stands_above_its_claims_with_their_quotes() -> None:
+    """A reader of a report would get a list of sentences; a paragraph without quotes, or one about
+    claims that are not shown, proves nothing."""
+    plan = plan_report(parse_template(TEMPLATE, Path("iron.md")), lambda _section: [])
+    fell = Claim("Ferritin fell.", (citation("iron", 0, "Ferritin fell."),))
+    rose = Claim("Iron rose.", (citation("iron", 90, "Iron rose."),))
+    led = replace(
+        answer("findings/1", "How much did ferritin fall?", fell, rose),
+        lead=(LeadSentence("One fell, one rose.", (1, 2)), LeadSentence("More.", (3,))),
+    )
+
+    written = as_markdown(assembled(plan, [led], {}, {"iron:1": "iron"}))
+
+    assert r"**How much did ferritin fall?** One fell, one rose. \[1\]\[2\]" in written
+    assert "\n\nFerritin fell. " in written
+    assert "More." not in written

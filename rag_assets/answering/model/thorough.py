@@ -180,9 +180,12 @@ class ThoroughPipeline:
     settings: ThoroughSettings
     clock: Callable[[], float] = monotonic
 
-    def answer(self, question: Question, retrieve: Retrieve) -> Iterator[Event]:
+    def answer(
+        self, question: Question, retrieve: Retrieve, budget: Budget | None = None
+    ) -> Iterator[Event]:
         """All events; the last one has the result. A claim is shown when its part is done.
 
+        budget: of the question, where more than this is asked for it; None: made from the settings.
         At a limit of the settings nothing more is asked, and the verified claims are the answer.
         Raises what planner and answerer raise, and QuestionBudgetExhausted or RequestRejected if
         they kept a part from being asked and no claim was verified; drafts made until then are in
@@ -191,7 +194,7 @@ class ThoroughPipeline:
         if not has_words(question.question):
             yield from self.pipeline.answer(question, retrieve)
             return
-        budget = question_budget(self.settings, self.clock)
+        budget = budget or question_budget(self.settings, self.clock)
         events = self._events(_Work(question, retrieve, budget))
         while True:
             # not while the caller looks at an event: its thread may do other work

@@ -9,6 +9,7 @@ from rag_assets.core.domain.answers import (
     Citation,
     CitedWork,
     Claim,
+    LeadSentence,
     LeftOut,
     QAResult,
     Support,

@@ -113,6 +113,15 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
+class LeadSentence:
+    """A sentence of the paragraph that opens an answer."""
+
+    text: str
+    claims: tuple[int, ...]
+    """Numbers of the claims it rests on, from 1; at least one."""
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
     """What an answer cost. All zero for an answerer that calls no model."""
 
@@ -163,6 +172,9 @@ class QAResult:
     withheld: bool = False
     """There was an answer, and nothing of it keeps the promises about answers; `left_out` has the
     reasons. It is no refusal: the papers may answer the question."""
+    lead: tuple[LeadSentence, ...] = ()
+    """The paragraph that opens the answer: it orders, compares and counts the claims. Empty where
+    no model wrote one that holds, and in older rows."""
 
     @property
     def quoted_chunk_ids(self) -> set[str]:

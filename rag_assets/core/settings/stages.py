@@ -424,6 +424,12 @@ class AnsweringSettings(StageSettings):
         description="quick: one draft, one retry. thorough: each part of a question by itself, and parts that no "
         "verified claim answers again in other words; the bar for claims is the same.",
     )
+    synthesis: bool = Field(
+        True,
+        description="Whether a model that answers also writes a paragraph above its claims, which orders, compares and "
+        "counts them: one small request for an answer of two claims or more, and one of the judge, which cuts what the "
+        "claims do not say. Without a judge (answering.judge.model = none) there is no paragraph.",
+    )
     compress_to: float = Field(
         1.0,
         gt=0,
@@ -448,6 +454,7 @@ class AnsweringSettings(StageSettings):
             "effort",
             "compress_to",
             "citation_style",
+            "synthesis",
         }
         return fingerprint(type(self).__name__, self.model_dump(mode="json", exclude=others))
 

@@ -47,8 +47,13 @@ def _print_answer(result: QAResult, titles: Mapping[str, str]) -> None:
     console = out()
     if not result.claims:
         console.print(legible(result.answer))
-    for claim in result.claims:
-        _print_claim(console, claim, titles)
+    for sentence in result.lead:
+        numbers = ", ".join(map(str, sentence.claims))
+        console.print(legible(f"{sentence.text} ({numbers})"))
+    if result.lead:
+        console.print()
+    for number, claim in enumerate(result.claims, start=1):
+        _print_claim(console, claim, titles, number if result.lead else None)
     notes = notes_of(result)
     for remark in notes:
         console.print(legible(f"  {remark}" if not result.claims else remark))
@@ -74,8 +79,11 @@ def _print_end(shown: Shown) -> None:
         out().print(f"\n{_NOT_WRITTEN}")
 
 
-def _print_claim(console: Console, claim: Claim, titles: Mapping[str, str]) -> None:
-    console.print(legible(claim.text))
+def _print_claim(
+    console: Console, claim: Claim, titles: Mapping[str, str], number: int | None
+) -> None:
+    """number: the one that the lead points to; None where no lead does."""
+    console.print(legible(claim.text if number is None else f"({number}) {claim.text}"))
     if note := claim_note(claim):
         print_indented(note)
     for citation in claim.citations:

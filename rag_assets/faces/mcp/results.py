@@ -6,6 +6,7 @@ our own prompts, and characters that act on a terminal are replaced.
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from textwrap import shorten
 from typing import Any
 
@@ -77,9 +78,9 @@ def answer_reply(result: QAResult, titles: Mapping[str, str]) -> str:
         if result.nearest
         else {}
     )
-    return _reply(
-        heading, claims=[_claim(claim, titles) for claim in result.claims], notes=notes, **nearest
-    )
+    lead = [asdict(one) for one in result.lead]
+    claims = [_claim(claim, titles) for claim in result.claims]
+    return _reply(heading, lead=lead, claims=claims, notes=notes, **nearest)
 
 
 def verdict_reply(verdict: QuoteVerdict) -> str:

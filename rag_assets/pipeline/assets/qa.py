@@ -217,7 +217,9 @@ def _state(result: QAResult) -> str:
 def _answer(result: QAResult) -> str:
     mark = f" — **{state}**" if (state := _state(result)) else ""
     heading = f"### {markdown_text(f'{result.question} ({result.question_id})')}{mark}"
-    paragraphs = [_claim(claim) for claim in result.claims] or [markdown_text(result.answer)]
+    lead = markdown_text(" ".join(one.text for one in result.lead))
+    claims = [_claim(claim) for claim in result.claims] or [markdown_text(result.answer)]
+    paragraphs = [lead, *claims] if lead else claims
     remarked_paragraphs = [f"*{markdown_text(remark)}*" for remark in notes_of(result)]
     return "\n\n".join([heading, *paragraphs, *remarked_paragraphs, *_nearest(result)])
 

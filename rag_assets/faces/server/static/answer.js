@@ -19,9 +19,10 @@ export class AnswerView {
     this.progress = el("p", { class: "progress" }, "Searching the papers");
     this.stage = ""; // what a thorough answer is at
     this.parts = el("ol", { class: "parts" });
+    this.lead = el("p", { class: "lead" });
     this.claims = el("ol", { class: "claims" });
     this.below = el("div", { class: "below" });
-    this.element = el("div", { class: "answer", "aria-busy": "true" }, this.progress, this.parts, this.claims, this.below);
+    this.element = el("div", { class: "answer", "aria-busy": "true" }, this.progress, this.parts, this.lead, this.claims, this.below);
   }
 
   /** The parts that a thorough answer looks for. */
@@ -69,6 +70,7 @@ export class AnswerView {
     this.element.removeAttribute("aria-busy");
     if (answer.refused || !answer.claims.length) this.refuse(answer);
     else this.settle(answer.claims);
+    this.lead.replaceChildren(...(answer.lead ?? []).flatMap((sentence) => this.leading(sentence)));
     const said = answer.refused ? (answer.unanswered ?? []) : remarks(answer);
     this.below.replaceChildren(
       ...said.map((remark) => el("p", { class: remark === SINGLE_SOURCE ? "flag single" : "flag" }, remark)),
@@ -96,6 +98,18 @@ export class AnswerView {
     if (isShown) return; // marks keep the focus, cards stay open
     this.clear();
     claims.forEach((claim) => this.append(claim));
+  }
+
+  /** A sentence of the paragraph above the claims; its numbers lead to them. */
+  leading({ text, claims }) {
+    const show = (number) => {
+      const claim = this.claims.children[number - 1];
+      claim?.scrollIntoView({ block: "nearest" });
+      claim?.querySelector(".mark")?.focus();
+    };
+    const label = (number) => ({ class: "link", "aria-label": `Claim ${number}` });
+    const numbers = claims.flatMap((number) => [" ", button(`(${number})`, () => show(number), label(number))]);
+    return [el("span", {}, text, el("span", { class: "hint" }, numbers)), " "];
   }
 
   clear() {

@@ -17,6 +17,7 @@ export function asText(question, answer, titleOf) {
   const { claims, sources } = numbered(answer);
   return [
     question,
+    ...leadOf(answer),
     claims.map(({ text, marks }) => `${text} ${marks}`).join("\n\n"),
     ...remarks(answer),
     sources
@@ -33,6 +34,7 @@ export function asMarkdown(question, answer, titleOf) {
   const { claims, sources } = numbered(answer);
   return [
     `## ${escaped(question)}`,
+    ...leadOf(answer).map(escaped),
     ...claims.map(({ text, marks }) => `${escaped(text)} ${escaped(marks)}`),
     ...remarks(answer).map((remark) => `*${escaped(remark)}*`),
     "### Sources",
@@ -73,6 +75,9 @@ export function remarks(answer) {
     answer.unjudged && UNJUDGED,
   ].filter(Boolean);
 }
+
+/** The paragraph above the claims, as the only item of a list; empty without one. */
+const leadOf = ({ lead = [] }) => (lead.length ? [lead.map(({ text }) => text).join(" ")] : []);
 
 function fewSources({ claims }) {
   const works = new Set(claims.flatMap(({ citations }) => citations.map((one) => one.work || one.paper_id)));
