@@ -50,6 +50,9 @@ OF_OTHERS = "What was found is of "
 """Begins the note on what answers another question: one about another year or place, for
 example."""
 OF_OTHERS_NOTE = OF_OTHERS + "{others}, not of {asked}."
+NOT_ASKED = "Not asked to the end: "
+"""Begins the note on a part of the question that a limit, or a fault, kept from being asked as
+planned."""
 INSUFFICIENT = "[INSUFFICIENT DATA]"
 """Begins a model's sentence about a part of the question that the sources do not answer; never
 replaced by anything."""

@@ -11,14 +11,14 @@ import hashlib
 import json
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
 from rag_assets.answering.trace import AnswerTrace
 from rag_assets.core.audit_log import AuditLog
-from rag_assets.core.domain import QAResult
+from rag_assets.core.domain import QAResult, Usage
 from rag_assets.core.incremental import (
     UpdatePlan,
     file_sha256,
@@ -43,6 +43,8 @@ class DeferredQuestion:
 
     question: Question
     reason: str
+    spent: Usage = field(default_factory=Usage)
+    """What was spent on it in vain."""
 
 
 @dataclass(frozen=True)
@@ -157,8 +159,12 @@ def answered(
         )  # the one that ended the asking counts for all that were not asked
     traces = tuple(made[question.id] for question in questions if question.id in made)
     rows = {trace.result.question_id: trace.result for trace in traces}
+    # a fault that ends the asking is that of all questions behind it, which cost nothing
+    own = {fault: key for key, fault in reversed(faults.items())}
     left = tuple(
-        DeferredQuestion(each, str(faults[each.id])) for each in questions if each.id in faults
+        DeferredQuestion(each, str(fault), (own[fault] == each.id and fault.spent) or Usage())
+        for each in questions
+        if (fault := faults.get(each.id))
     )
     _warn_of(left, len(questions))
     asked_before = {(result.question_id, result.question): result for result in published}
@@ -345,6 +351,7 @@ def left_row(left: DeferredQuestion, run: AuditedRun) -> dict[str, object]:
         "outcome": "left",
         "fingerprint": "",
         "verdict": left.reason,
+        **asdict(left.spent),
     }
 
 

@@ -15,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from rag_assets.answering.drafts import (
     FEW_SOURCES_NOTE,
     INSUFFICIENT,
+    NOT_ASKED,
     NOT_JUDGED,
     NOT_READ,
     OF_OTHERS,
@@ -121,7 +122,7 @@ def remarks(result: QAResult) -> list[str]:
     checked."""
     found = [
         part
-        if INSUFFICIENT in part or part.startswith((OF_OTHERS, NOT_JUDGED))
+        if INSUFFICIENT in part or part.startswith((OF_OTHERS, NOT_JUDGED, NOT_ASKED))
         else UNANSWERED_NOTE.format(part=part)
         for part in result.unanswered
     ]
@@ -210,6 +211,11 @@ def not_found_notes(missing: Sequence[str], n_read: int) -> list[str]:
         _NOT_FOUND.format(read=read, part=part) if part else _PART_NOT_FOUND.format(read=read)
         for part in missing
     ]
+
+
+def not_asked_note(part: str, limit: str) -> str:
+    """limit: the one that was reached; empty where the model refused the request."""
+    return f"{NOT_ASKED}“{part}” {limit or 'The model refused the request.'}"
 
 
 def nearest_heading(result: QAResult) -> str:

@@ -7,7 +7,10 @@ nothing but their message, so that they survive the trip back from a worker proc
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from rag_assets.core.domain import Usage
 
 _SHOWN_REPLY_CHARS = 200
 _SHOWN_LINES = 20
@@ -71,7 +74,14 @@ class MissingKey(RagAssetsError):
         )
 
 
-class ModelFault(RagAssetsError):
+class Unanswered(RagAssetsError):
+    """A question has no answer for now. What was spent on it is noted where the question is known."""
+
+    spent: "Usage | None" = None
+    seconds: float = 0.0
+
+
+class ModelFault(Unanswered):
     """A model behind an API did not answer one request."""
 
 
@@ -136,7 +146,7 @@ class RerankingTooSlow(RagAssetsError):
         )
 
 
-class BudgetExhausted(RagAssetsError):
+class BudgetExhausted(Unanswered):
     """A run has spent the requests, tokens or money it may."""
 
 

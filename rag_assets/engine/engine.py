@@ -8,10 +8,11 @@ publication is asked, and when a newer one takes its place, in `snapshots`.
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, replace
 from functools import partial, wraps
 from threading import BoundedSemaphore, Lock, RLock
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
@@ -47,11 +48,12 @@ from rag_assets.core.domain import (
     QAResult,
     summed,
 )
+from rag_assets.core.errors import Unanswered
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import kept_file
 from rag_assets.core.settings import EmbeddingSettings, Settings
 from rag_assets.engine.snapshots import Snapshots
-from rag_assets.hosted.budget import question_budget
+from rag_assets.hosted.budget import Budget, question_budget, unlimited
 from rag_assets.hosted.connections import Connections
 from rag_assets.questions import Question, asked
 from rag_assets.questions.conversations import after_conversation, open_rewriting_model
@@ -284,17 +286,18 @@ class Engine:
         question = self.standalone(_question(question, where))
         answering = self._settings.answering
         quick = self._pipeline().adapted(options)
-        answered, budget = quick.answer, None
+        answered, budget = quick.answer, unlimited()
         if (options.effort or answering.effort) != "quick":
             thorough = ThoroughPipeline(quick, self._thorough_planner(), answering.thorough)
             budget = question_budget(answering.thorough)
             answered = partial(thorough.answer, budget=budget)
-        with self._snapshots.newest() as searcher:
+        with self._snapshots.newest() as searcher, _costed(budget):
             events = answered(searcher.as_read(question), partial(searcher.evidence, rankings={}))
             asked = question.question
             parts: tuple[str, ...] = ()
             while True:
-                with self._slots:  # a slot is not held while the caller looks at an event
+                # neither is held while the caller looks at an event
+                with self._slots, budget.in_force():
                     event = next(events, None)
                     if isinstance(event, Planned):
                         parts = event.parts
@@ -307,8 +310,7 @@ class Engine:
                     if isinstance(event, Finished):
                         result = replace(event.trace.result, question=question.question)
                         seen = self._promised(replace(event.trace, result=result), asked, searcher)
-                        with budget.in_force() if budget else nullcontext():
-                            event = Finished(self._led(seen, parts) if options.is_led else seen)
+                        event = Finished(self._led(seen, parts) if options.is_led else seen)
                 if event is None:
                     return
                 if not is_unseen:
@@ -464,6 +466,17 @@ class Engine:
         return KeptVectors(
             open_embedder(model, settings.paths.models, n_threads=settings.execution.n_workers)
         )
+
+
+@contextmanager
+def _costed(budget: Budget) -> Iterator[None]:
+    """Notes on a fault that leaves the question without an answer what was spent on it."""
+    started = perf_counter()
+    try:
+        yield
+    except Unanswered as fault:
+        fault.spent, fault.seconds = budget.spent, perf_counter() - started
+        raise
 
 
 def open_engine(settings: Settings, connections: Connections | None = None) -> Engine:

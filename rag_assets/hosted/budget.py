@@ -139,6 +139,11 @@ def question_budget(
     )
 
 
+def unlimited() -> Budget:
+    """Counts what a question costs that has no limits of its own."""
+    return Budget(QuestionBudgetExhausted, "", limits=(None, None, None))
+
+
 def run_budget(settings: ModelAccessSettings) -> Budget:
     """The budget that all connections of a run share."""
     message = (

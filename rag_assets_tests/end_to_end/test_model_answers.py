@@ -58,7 +58,7 @@ def run(
 ) -> Outcome:
     return world.run(
         *assets,
-        answering={"model": MODELS[provider]} | (answering or {}),
+        answering={"model": MODELS[provider], "synthesis": False} | (answering or {}),
         model_access=HURRIED | (access or {}),
     )
 
@@ -130,13 +130,13 @@ def test_an_unchanged_corpus_makes_no_call(world: World, monkeypatch: pytest.Mon
         use_wire_environment(monkeypatch, server)
         server.answer_by(quoting_model)
         server.lead_by = lambda request: lead((_statements(request)[0]["statement"], [1]))
-        run(world, assets=())
+        run(world, answering={"synthesis": True}, assets=())
         n_first, published = (
             (len(server.requests), len(server.led)),
             world.bytes_of(world.paths.data / "output", world.paths.cache),
         )
 
-        again = run(world, assets=())
+        again = run(world, answering={"synthesis": True}, assets=())
 
         assert all(n_first)
         assert (len(server.requests), len(server.led)) == n_first

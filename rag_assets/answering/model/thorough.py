@@ -27,6 +27,7 @@ from rag_assets.answering.trace import (
     Step,
 )
 from rag_assets.answering.verify.verification import VerifiedClaims
+from rag_assets.answering.wording import not_asked_note
 from rag_assets.core.domain import Claim, Evidence
 from rag_assets.core.errors import ModelFault, QuestionBudgetExhausted, RequestRejected
 from rag_assets.core.incremental import fingerprint
@@ -85,8 +86,13 @@ def united(
     ):
         if _place(claim) not in claimed:
             nearest.setdefault(_place(claim), claim)
-    answered = {one.part for one in asked if one.is_answered}
-    open_parts = [part.question for part in parts if part not in answered] if len(parts) > 1 else []
+    limit = next((step.about for step in steps if step.kind == "stop"), "")
+    tried = {one.part: one.is_answered for one in asked}
+    open_parts = [
+        not_asked_note(part.question, limit) if limit or part not in tried else part.question
+        for part in parts
+        if not tried.get(part) and (limit or len(parts) > 1)
+    ]
     open_parts += [part for result in results for part in result.unanswered]
     contents = AnswerContents(
         tuple(claims.values()),

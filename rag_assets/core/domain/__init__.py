@@ -15,6 +15,7 @@ from rag_assets.core.domain.answers import (
     Support,
     Usage,
     Verification,
+    cost_words,
     summed,
 )
 from rag_assets.core.domain.chunks import (

@@ -186,6 +186,22 @@ class QAResult:
         }
 
 
+def cost_words(usage: Usage, seconds: float | None = None) -> str:
+    """ "2 requests, 8,120 tokens read, 214 written, $0.0031, 12 s"; empty where nothing was
+    requested."""
+    if not usage.n_requests:
+        return ""
+    cost = "price not known" if usage.cost_usd is None else f"${usage.cost_usd:.4f}"
+    parts = [
+        f"{usage.n_requests} request{'' if usage.n_requests == 1 else 's'}",
+        f"{usage.n_input_tokens:,} tokens read",
+        f"{usage.n_output_tokens:,} written",
+        cost if usage.cost_usd != 0 else "",
+        "" if seconds is None else f"{seconds:.0f} s",
+    ]
+    return ", ".join(filter(None, parts))
+
+
 def summed(usages: Sequence[Usage]) -> Usage:
     """The sum of all; the cost is None if one price is not known."""
     costs = [usage.cost_usd for usage in usages]

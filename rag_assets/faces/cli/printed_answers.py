@@ -6,7 +6,7 @@ from rich.console import Console
 
 from rag_assets.answering.drafts import EXTRACTIVE
 from rag_assets.answering.wording import Shown, claim_note, nearest_heading, notes_of, place_of
-from rag_assets.core.domain import Citation, Claim, QAResult
+from rag_assets.core.domain import Citation, Claim, QAResult, cost_words
 from rag_assets.core.text.display import legible
 from rag_assets.faces.cli.rendering import out, print_heading, print_indented
 from rag_assets.questions.conversations import Rewritten
@@ -47,14 +47,11 @@ def _print_answer(result: QAResult, titles: Mapping[str, str]) -> None:
     console = out()
     if not result.claims:
         console.print(legible(result.answer))
-    for sentence in result.lead:
-        numbers = ", ".join(map(str, sentence.claims))
-        console.print(legible(f"{sentence.text} ({numbers})"))
-    if result.lead:
-        console.print()
+    _print_lead(console, result)
     for number, claim in enumerate(result.claims, start=1):
         _print_claim(console, claim, titles, number if result.lead else None)
-    notes = notes_of(result)
+    cost = cost_words(result.usage)
+    notes = [*notes_of(result), *([f"Cost: {cost}."] if cost else [])]
     for remark in notes:
         console.print(legible(f"  {remark}" if not result.claims else remark))
     if result.nearest:
@@ -65,6 +62,14 @@ def _print_answer(result: QAResult, titles: Mapping[str, str]) -> None:
         print_indented(claim.text, 2)
         for citation in claim.citations:
             _print_source(citation, titles)
+
+
+def _print_lead(console: Console, result: QAResult) -> None:
+    for sentence in result.lead:
+        numbers = ", ".join(map(str, sentence.claims))
+        console.print(legible(f"{sentence.text} ({numbers})"))
+    if result.lead:
+        console.print()
 
 
 def _print_references(shown: Shown) -> None:

@@ -13,8 +13,8 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from rag_assets.core.domain import page_words
-from rag_assets.core.errors import data_option
+from rag_assets.core.domain import cost_words, page_words
+from rag_assets.core.errors import Unanswered, data_option
 from rag_assets.core.text.display import legible
 
 if TYPE_CHECKING:  # settings take .3 s, Dagster a second, which help does without
@@ -67,8 +67,11 @@ def print_plain(line: str) -> None:
 
 
 def print_error(error: Exception) -> None:
-    """What went wrong, as one message."""
+    """What went wrong, as one message, and what was spent in vain."""
     err().print(f"Error: {error}", style="red", soft_wrap=True)
+    spent = error.spent if isinstance(error, Unanswered) else None
+    if isinstance(error, Unanswered) and spent and (cost := cost_words(spent, error.seconds)):
+        err().print(f"Spent on it: {cost}.", soft_wrap=True)
 
 
 def print_columns(rows: Sequence[Sequence[Any]], *, title: str) -> None:

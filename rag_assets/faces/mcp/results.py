@@ -18,7 +18,7 @@ from rag_assets.answering.wording import (
     notes_of,
     row_note,
 )
-from rag_assets.core.domain import Citation, Claim, Hit, Place, QAResult, page_words
+from rag_assets.core.domain import Citation, Claim, Hit, Place, QAResult, cost_words, page_words
 from rag_assets.core.text.display import legible
 from rag_assets.hosted.prompts import neutral
 from rag_assets.library.reading.papers import PaperDetails, PaperState, PaperSummary, SectionSummary
@@ -80,7 +80,8 @@ def answer_reply(result: QAResult, titles: Mapping[str, str]) -> str:
     )
     lead = [asdict(one) for one in result.lead]
     claims = [_claim(claim, titles) for claim in result.claims]
-    return _reply(heading, lead=lead, claims=claims, notes=notes, **nearest)
+    cost = cost_words(result.usage)
+    return _reply(heading, lead=lead, claims=claims, notes=notes, cost=cost, **nearest)
 
 
 def verdict_reply(verdict: QuoteVerdict) -> str:

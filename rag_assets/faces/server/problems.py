@@ -20,6 +20,7 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException as AnyHTTPException
 
 from rag_assets.core import errors
+from rag_assets.core.domain import cost_words
 from rag_assets.core.errors import RagAssetsError
 from rag_assets.core.full_disk import DiskFull, disk_full, is_full_disk
 
@@ -171,7 +172,11 @@ def problem_of(error: RagAssetsError) -> ProblemError:
     if kind.detail is not None:
         logger.warning("Request %s failed: %s: %s", request_id.get(), type(error).__name__, error)
     headers = {} if wait is None else {"Retry-After": str(wait)}
-    return ProblemError(kind.status, kind.kind, kind.title, kind.detail or str(error), headers)
+    detail = kind.detail or str(error)
+    if isinstance(error, errors.Unanswered) and error.spent:
+        cost = cost_words(error.spent, error.seconds)
+        detail += f" Spent on it: {cost}." if cost else ""
+    return ProblemError(kind.status, kind.kind, kind.title, detail, headers)
 
 
 def unexpected(error: Exception) -> ProblemError:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from rag_assets.core import errors
+from rag_assets.core.domain import Usage
 from rag_assets.core.errors import ModelUnavailable, RagAssetsError
 from rag_assets.faces.server.problems import problem_of, unexpected
 from rag_assets_testing.world import QUESTIONS, World
@@ -52,6 +53,16 @@ def test_a_provider_that_asks_for_patience_is_passed_on() -> None:
     fault.retry_after_s = 7.2
 
     assert problem_of(fault).headers == {"Retry-After": "8"}
+
+
+def test_what_was_spent_in_vain_is_told() -> None:
+    """A failed answer costs as much as one that was given, and would be asked again unaware."""
+    fault = errors.RequestRejected("no")
+    fault.spent, fault.seconds = Usage(2, 8_120, 14, 0.0031), 11.6
+
+    assert problem_of(fault).problem.detail.endswith(
+        "Spent on it: 2 requests, 8,120 tokens read, 14 written, $0.0031, 12 s."
+    )
 
 
 def test_a_full_disk_is_told_as_such() -> None:

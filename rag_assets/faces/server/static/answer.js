@@ -5,7 +5,7 @@ import { button, counted, el } from "./dom.js";
 import { attachCard, quoteFacts } from "./evidence.js";
 import { announce } from "./notices.js";
 import { smallTable } from "./small_table.js";
-import { claimNotes, droppedWords, markWords, pageWords, placeWords, reportedWorks } from "./words.js";
+import { claimNotes, costWords, droppedWords, markWords, pageWords, placeWords, reportedWorks } from "./words.js";
 
 /** The part of a turn below its question. open(source): shows a source in the reader; titleOf: paper id -> title. */
 export class AnswerView {
@@ -64,7 +64,7 @@ export class AnswerView {
   }
 
   /** The finished answer: its claims are those that count, whatever was shown on the way. */
-  finish({ answer, dropped = [] }) {
+  finish({ answer, dropped = [], seconds = null }) {
     this.progress.remove();
     this.parts.remove();
     this.element.removeAttribute("aria-busy");
@@ -74,7 +74,7 @@ export class AnswerView {
     const said = answer.refused ? (answer.unanswered ?? []) : remarks(answer);
     this.below.replaceChildren(
       ...said.map((remark) => el("p", { class: remark === SINGLE_SOURCE ? "flag single" : "flag" }, remark)),
-      ...[referencesOf(answer), nearestOf(answer, this), leftOut(dropped), this.whatWasRead()].filter(Boolean),
+      ...[referencesOf(answer), nearestOf(answer, this), leftOut(dropped), this.whatWasRead(), costOf(answer, seconds)].filter(Boolean),
     );
     announce(!answer.claims.length ? answer.answer : `The answer is complete: ${counted(answer.claims.length, "claim")}.`);
   }
@@ -181,6 +181,11 @@ function referencesOf({ references }) {
   if (!references?.length) return null;
   const items = references.map((entry) => el("li", {}, entry));
   return el("details", { class: "more", open: true }, el("summary", {}, "References"), el("ul", {}, items));
+}
+
+function costOf({ usage }, seconds) {
+  const words = costWords(usage, seconds);
+  return words && el("p", { class: "hint cost" }, `Cost: ${words}`);
 }
 
 function leftOut(dropped) {

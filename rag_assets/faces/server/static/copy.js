@@ -9,7 +9,7 @@ const FEW_SOURCES = "papers of the corpus support this answer.";
 const UNJUDGED = "The statements were compared with their quotes by rules alone: no model could take a second look.";
 
 /** An entry of `unanswered` that is no part of the question, but says itself what was not found. */
-const IS_NOTE = /^\[INSUFFICIENT DATA\]|^What was found is of /;
+const IS_NOTE = /^\[INSUFFICIENT DATA\]|^What was found is of |^Not asked to the end: /;
 
 /** Claims with numbers, then the sources with page and quote. titleOf: paper id -> title. */
 export function asText(question, answer, titleOf) {

@@ -1,5 +1,7 @@
 // What the page says about pages, quotes and evidence.
 
+import { counted } from "./dom.js";
+
 const VERIFICATION = {
   exact: "Word for word in the paper",
   normalized: "In the paper; only typesetting differs (spaces, hyphens, quotation marks)",
@@ -82,6 +84,20 @@ export function searchWords(context) {
   if (context?.score === null || context?.score === undefined) return null;
   const likeness = context.similarity === null ? "" : `, likeness ${percent(context.similarity)}`;
   return `Search: score ${context.score.toFixed(2)}${likeness}`;
+}
+
+/** "2 requests, 8,120 tokens read, 214 written, $0.0031, 12 s"; empty where no model was asked. seconds: null where they
+ * are not known. */
+export function costWords(usage, seconds) {
+  if (!usage?.n_requests) return "";
+  const { cost_usd: usd, n_input_tokens: nRead, n_output_tokens: nWritten } = usage;
+  return [
+    counted(usage.n_requests, "request"),
+    `${nRead.toLocaleString("en")} tokens read`,
+    `${nWritten.toLocaleString("en")} written`,
+    usd === null ? "price not known" : usd > 0 && `$${usd.toFixed(4)}`,
+    seconds !== null && `${Math.round(seconds)} s`,
+  ].filter(Boolean).join(", ");
 }
 
 /** "hnsw_graphs.tei" tells more than an empty title. */

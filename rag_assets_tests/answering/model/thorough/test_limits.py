@@ -25,14 +25,18 @@ from rag_assets_tests.answering.model.thorough.scripted import (
 def test_no_request_is_sent_beyond_the_limit_and_what_was_verified_is_kept(
     tmp_path: Path, n_requests: int
 ) -> None:
-    """One question would spend what a hundred may, or lose what was paid for."""
+    """One question would spend what a hundred may, or lose what was paid for; and "nothing was
+    found" would be said of what nobody looked for."""
     with thorough(tmp_path, ScriptedModel(), max_requests=n_requests) as (pipeline, server):
         trace = answered(pipeline)
 
         assert len(server.requests) == n_requests
     is_whole = n_requests == N_REQUESTS
     assert said(trace) == {FELL.text, PAID.text} if is_whole else {FELL.text}
-    assert trace.result.unanswered == (() if is_whole else (PAYER,))
+    assert is_whole or trace.result.unanswered == (
+        f"Not asked to the end: “{PAYER}” The question has spent its budget: {n_requests} of "
+        f"{n_requests} requests (answering.thorough.max_requests).",
+    )
     assert (trace.steps[-1].kind == "stop") != is_whole
     assert trace.spent.n_requests == n_requests
 
