@@ -7,10 +7,7 @@ nothing but their message, so that they survive the trip back from a worker proc
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
-
-if TYPE_CHECKING:
-    from rag_assets.core.domain import Usage
+from typing import Any, Self
 
 _SHOWN_REPLY_CHARS = 200
 _SHOWN_LINES = 20
@@ -77,7 +74,8 @@ class MissingKey(RagAssetsError):
 class Unanswered(RagAssetsError):
     """A question has no answer for now. What was spent on it is noted where the question is known."""
 
-    spent: "Usage | None" = None
+    spent: Any = None
+    """A `Usage`, where it is known."""
     seconds: float = 0.0
 
 
