@@ -113,13 +113,15 @@ PARSED_INDEX = _schema(
     error=(_STRING, "Why the paper is quarantined, and what to do about it."),
 )
 PAPERS = _schema(
-    """paper_id title authors year venue volume issue pages doi arxiv pmid abstract keywords
+    """paper_id title authors year venue about volume issue pages doi arxiv pmid abstract keywords
     language licence type retracted sources own_title own_doi own_arxiv made_of fingerprint""",
     Record,
     Chunk,
     sources=(
         pa.list_(pa.struct([("field", _STRING), ("source", _STRING)])),
-        "Where each value comes from: header (TEI, front matter), first page, or the bibliography that states it.",
+        "Where each value was read: header (TEI, front matter), first page (and metadata, where the PDF's say the same), "
+        "or the bibliography that states it; what a registry says otherwise; of title, authors, year and DOI that are "
+        "null, where they were looked for.",
     ),
     own_title=(
         _STRING,

@@ -119,7 +119,7 @@ def _parsed(file: PaperFile, raw: RawFile, settings: ParsingSettings) -> Documen
     _demand_text(document)
     if file.read_by:
         document = replace(document, notes=(f"Read by {file.read_by}.", *document.notes))
-    return _with_front(document, raw, settings) if is_pdf(file) else document
+    return document
 
 
 def _sentence(file: PaperFile, reason: str) -> str:

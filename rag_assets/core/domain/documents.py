@@ -35,7 +35,9 @@ class Record:
     year: int | None = None
     """Year in which it appeared."""
     venue: str | None = None
-    """Journal, conference or series it appeared in."""
+    """Journal, conference or series it appeared in; the publisher of a report or book."""
+    about: str | None = None
+    """Period that a report is about, in its words: "fiscal year ended June 30, 2022"."""
     volume: str | None = None
     """Volume of the journal or series."""
     issue: str | None = None
@@ -87,6 +89,15 @@ class PrintedFront:
     """Texts of the first blocks, in reading order."""
     text: str
     """All text of the first page line by line, with margins and running lines."""
+    set_alike: tuple[str, ...] = ()
+    """What stands between title and abstract, one text per style of letters, with ends of lines, a
+    tab for what is set otherwise or a wide gap, and a star for a raised mark."""
+    stated_authors: str = ""
+    """Authors by the metadata of the file, unchecked."""
+    metadata: str = ""
+    """All metadata of the file, one value per line."""
+    company: str = ""
+    """Who publishes the report that this is: a name that the page shows in the place of a title."""
 
 
 class BlockKind(StrEnum):

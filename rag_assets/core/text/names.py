@@ -139,6 +139,23 @@ def periods_in(text: str) -> frozenset[str]:
     }
 
 
+_REPORTED = re.compile(
+    r"\b((?:(?!the\b|for\b)[a-z]+[\s-]+){0,2}(?:year|quarter|period|months|weeks)\s+end(?:ed|ing)\s+"
+    rf"[a-z]+\s+\d{{1,2}},?\s+{_YEAR})",
+    re.IGNORECASE,
+)
+
+
+def reported_period(text: str) -> str | None:
+    """The period that a text says a report is about: "fiscal year ended June 30, 2022"."""
+    match = _REPORTED.search(text)
+    return " ".join(match[1].split()) if match else None
+
+
+def without_reported_periods(text: str) -> str:
+    return _REPORTED.sub(" ", text)
+
+
 _NAME = (
     r"[^\W\d_a-z][\w.’'-]*(?: (?:[^\W\d_a-z][\w.’'-]*|de|van|von|der|den|la|di|da|dos|el|al)){1,4}"
 )

@@ -29,9 +29,10 @@ _PARTICLES = frozenset(
 _LETTER_MARKS = re.compile(r"a[ ,]?[A-ZÀ-Ý]")
 """An affiliation that begins with a letter as its mark: then a letter hangs at every name."""
 _DATE = re.compile(
-    r"\W*(?:\d{1,2} \w+ \d{4}|\d{4}-\d\d-\d\d|(?:received|accepted|published|draft)\b.{0,80})\W*",
+    r"\W*(?:\d{1,2} \w+ \d{4}|\w+ \d{1,2}, \d{4}|\d{4}[-/]\d\d[-/]\d\d|(?:received|accepted|published|draft)\b.{0,80})\W*",
     re.IGNORECASE,
 )
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _MARKED = re.compile(r"\W*\d|[*†‡§¶∗¹²³⁴⁵⁶⁷⁸⁹]|[a-f][A-Z]")
 """Opens an affiliation or a footnote."""
 _TORN = re.compile(r"[\W\d]*,")
@@ -107,6 +108,53 @@ def byline(lines: Lines, page: str) -> tuple[list[str], tuple[Person, ...] | Non
     return region, tuple(found) if found and is_clear else None
 
 
+_MOST_STYLES = 8
+
+
+def persons_set_alike(texts: Sequence[str], page: str) -> tuple[Person, ...]:
+    """The persons that one style of letters below the title lists, and nothing else: of two such
+    styles the one that lists most, or the first; none if each lists one.
+
+    texts: as `PrintedFront.set_alike`.
+    """
+    ordinary = ordinary_words(page)
+    lists = (_listed(text[:_MOST_CHARS], ordinary) for text in texts[:_MOST_STYLES])
+    found = [persons for persons in lists if persons]
+    best = max(found, key=len, default=[])
+    return () if len(found) > 1 and len(best) == 1 else tuple(best)
+
+
+def _listed(text: str, ordinary: Set[str]) -> list[Person]:
+    lines = [line for line in _ASIDE.sub(" ", text).split("\n") if not _DATE.fullmatch(line)]
+    pieces = [piece for piece in _pieces(lines, ordinary) if not _is_degree(piece)]
+    named = [piece for piece in pieces if _is_name(piece, ordinary)]
+    in_capitals = [piece for piece in named if piece.isupper()]
+    if len(named) < len(pieces) and any(not piece.isupper() for piece in pieces):
+        # "ADA LUND, Winter Institute, UK": only the capitals are names
+        capitals = [piece for piece in pieces if piece.isupper() and len(piece.split()) > 1]
+        named = in_capitals if len(in_capitals) == len(capitals) else []
+    elif len(named) < len(pieces) or any(map(names_an_institution, named)):
+        return []
+    persons = [person_of(piece) for piece in named]
+    are_different = len({person.name for person in persons}) == len(persons)
+    return persons if are_different and all(person.given for person in persons) else []
+
+
+def _pieces(lines: Lines, ordinary: Set[str]) -> list[str]:
+    """The pieces of a list. The end of a line parts two names unless one of them is cut there."""
+    pieces: list[str] = []
+    for line in lines:
+        first, *others = _BETWEEN.split(line) or [""]
+        last = pieces[-1] if pieces else ""
+        is_cut = last and first and not (_is_name(last, ordinary) and _is_name(first, ordinary))
+        if is_cut and _is_name(f"{last} {first}", ordinary):
+            pieces[-1] = f"{last} {first}"
+        else:
+            pieces.append(first)
+        pieces += others
+    return [piece.strip(" .:-–") for piece in pieces if piece.strip(" .:-–")]
+
+
 def _persons_above(block: str, ordinary: Set[str]) -> list[Person]:
     """The persons on the first lines of a block, above where they work."""
     by_line = takewhile(bool, (persons_in(line, ordinary) for line in block.split("\n")))
@@ -137,9 +185,9 @@ def _runs_on(line: str, ordinary: Set[str]) -> bool:
 
 def persons_in(line: str, ordinary: Set[str] = frozenset()) -> list[Person]:
     """The persons a line lists; empty if it holds anything else."""
-    if names_an_institution(line):
-        return []
     bare = _ASIDE.sub(" ", line)
+    if names_an_institution(line) or _YEAR.search(bare):
+        return []
     if reversed_ := _REVERSED.fullmatch(bare if bare != line or ";" in line else ""):
         return [person_of(one.strip(" *†‡§¶∗")) for one in reversed_[0].split(";") if one.strip()]
     pieces = [piece.strip(" .:-–") for piece in _BETWEEN.split(bare)]

@@ -19,7 +19,12 @@ from rag_assets.core.domain import (
     Zone,
 )
 from rag_assets.core.text.folding import letters_of
-from rag_assets.core.text.names import names_an_institution, ordinary_words
+from rag_assets.core.text.names import (
+    names_an_institution,
+    ordinary_words,
+    reported_period,
+    without_reported_periods,
+)
 from rag_assets.core.text.works import (
     arxiv_ids_in,
     dois_in,
@@ -37,6 +42,7 @@ from rag_assets.corpus.records.byline import (
     may_name_one,
     person_of,
     persons_in,
+    persons_set_alike,
 )
 
 _TEMPLATE = re.compile(
@@ -84,17 +90,13 @@ def sourced(record: Record, source: str) -> Sourced:
 def record_of(document: Document, abstract: str | None) -> Sourced:
     """The record of a document by its header and its printed page."""
     own = document.header
-    lines = [
-        block.text for block in document.blocks[:_FIRST_BLOCKS] if block.page_start in (None, 1, 2)
-    ]
     printed = document.printed
-    if document.source is not SourceFormat.TEI and not own.authors:
-        on_first = (
-            block.text for block in document.blocks[:_FIRST_BLOCKS] if block.page_start in (None, 1)
-        )
+    if document.source not in (SourceFormat.TEI, SourceFormat.PDF) and not own.authors:
+        blocks = document.blocks[:_FIRST_BLOCKS]
+        on_first = (block.text for block in blocks if block.page_start in (None, 1))
         text = printed.text if printed else "\n".join((*on_first, *document.margins))
-        as_set = printed.lines if printed and document.source is SourceFormat.PDF else tuple(lines)
-        printed = PrintedFront(document.title, as_set, text)
+        lines = [block.text for block in blocks if block.page_start in (None, 1, 2)]
+        printed = PrintedFront(document.title, tuple(lines), text)
     own = _without_template(
         replace(own, title=own.title or document.title or None, abstract=abstract)
     )
@@ -170,8 +172,11 @@ def _confirmed(own: Record, printed: PrintedFront) -> Sourced:
         own,
         title=title,
         authors=authors,
-        year=_year(own.year, printed.text),
-        doi=_doi(own.doi, dois_in(printed.text)),
+        year=_year(own.year, without_reported_periods(printed.text)),
+        venue=own.venue or printed.company or None,
+        type=own.type or ("report" if printed.company else None),
+        about=reported_period(printed.text) if printed.company else None,
+        doi=_doi(own.doi, dois_in(printed.text), dois_in(printed.metadata)),
         arxiv=own.arxiv or (ids[0] if len(ids) == 1 else None),
     )
     is_held = own.authors or own.year or own.doi
@@ -214,14 +219,17 @@ def _lines_to_authors(title: str, authors: Sequence[Person], lines: Sequence[str
 def _authors(
     stated: Sequence[Person], below: Sequence[str] | None, printed: PrintedFront
 ) -> tuple[Person, ...]:
-    """The byline; one that cannot be read whole gives way to the header's authors, if it names all
-    of them and no other person. A byline that most of the header's authors are missing from is not
-    trusted.
+    """The byline; one that cannot be read whole gives way to the stated authors, if it names all
+    of them and no other person. A byline that most of these are missing from is not trusted.
+
+    stated: by the header, or else by the metadata of the PDF.
     """
     if below is None:
         return ()
-    region, read = byline(below, printed.text)
-    of_region = letters_of("\n".join(region))
+    stated = stated or persons_in(printed.stated_authors)
+    region, in_words = byline(below, printed.text)
+    read = _agreed(in_words or (), persons_set_alike(printed.set_alike, printed.text), stated)
+    of_region = letters_of("\n".join((*region, *printed.set_alike)))
     there = _printed_ones(stated, of_region)
     known = {letters_of(one.name): one for one in there}
     if read and 2 * sum(letters_of(one.name) in known for one in read) >= len(there):
@@ -229,6 +237,22 @@ def _authors(
     if not there or len(there) < len(stated) or _names_left(region, there, printed.text):
         return ()
     return tuple(_as_printed(one, region) for one in stated)
+
+
+def _agreed(
+    in_words: Sequence[Person], alike: Sequence[Person], stated: Sequence[Person]
+) -> Sequence[Person]:
+    """The authors by the words of the byline and by the style of its letters. Where they differ,
+    those that are stated; the style else, which tells marks and places of work from names, unless
+    it has only some of the names."""
+    if not alike or not in_words:
+        return alike or in_words
+    words, style, known = (
+        [letters_of(one.name) for one in persons] for persons in (in_words, alike, stated)
+    )
+    if words == style or known == style:
+        return alike
+    return in_words if known == words else () if set(style) < set(words) else alike
 
 
 def _printed_ones(stated: Sequence[Person], region: str) -> list[Person]:
@@ -310,10 +334,13 @@ def _year(stated: int | None, text: str) -> int | None:
     return None
 
 
-def _doi(stated: str | None, printed: Sequence[str]) -> str | None:
+def _doi(stated: str | None, printed: Sequence[str], metadata: Sequence[str]) -> str | None:
     """The DOI of the header unless the page prints others only; else the only one that the page
-    prints."""
-    if stated in printed or not printed:
+    prints or, where it prints none or several, that the metadata of the PDF name."""
+    if stated in printed or (stated and not printed):
         return stated
     whole = [one for one in printed if stated and one.startswith(stated)]
-    return whole[0] if whole else printed[0] if len(printed) == 1 else None
+    if whole or len(printed) == 1:
+        return (whole or printed)[0]
+    named = [one for one in metadata if one in printed or not printed]
+    return named[0] if len(named) == 1 else None

@@ -5,10 +5,9 @@ never becomes an empty document.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import closing
 from dataclasses import dataclass, replace
-from io import BytesIO
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -26,24 +25,17 @@ from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.formats.pdf.assembly import blocks_of, joined
 from rag_assets.parsing.formats.pdf.blocks import BodyStyle, LineGroup, line_groups
 from rag_assets.parsing.formats.pdf.file import Outline, opened_pdf
-from rag_assets.parsing.formats.pdf.headings import (
-    is_cover,
-    is_printed_on,
-    sane_title,
-    title_group,
-    with_headings_joined,
-)
-from rag_assets.parsing.formats.pdf.layout import Line, lines_in_reading_order
+from rag_assets.parsing.formats.pdf.front import N_FRONT_PAGES, PrintedTitle, Stated, front_of
+from rag_assets.parsing.formats.pdf.headings import with_headings_joined
+from rag_assets.parsing.formats.pdf.layout import Line
 from rag_assets.parsing.formats.pdf.ocr import INSTALL, PageReader, is_installed
 from rag_assets.parsing.formats.pdf.tables import lines_with_tables
 from rag_assets.parsing.formats.pdf.text import (
     MAX_CHARS_PER_PAGE,
     PageText,
-    PlacedCharacter,
-    Segment,
     read_page,
-    with_stars,
 )
+from rag_assets.parsing.formats.pdf.titles import TitleReader, is_cover, with_titles_joined
 from rag_assets.parsing.shared.files import RawFile
 from rag_assets.parsing.shared.hyphenation import Vocabulary
 from rag_assets.parsing.shared.running_text import PlacedLine, running
@@ -72,37 +64,56 @@ def parse_pdf(file: RawFile, settings: ParsingSettings) -> Document:
     are named in the notes.
     """
     with opened_pdf(file.content, settings.limits.max_pages) as pdf:
-        ocr = PageReader(settings.limits.timeout_s) if is_installed() else None
-        pages, lines = read_pages(pdf, lines_with_tables, ocr)
-        missing = _why_missing(ocr)
-        _demand_text(pdf, pages, missing)
-        kept, n_dropped = without_running_text(lines, settings.running_header_share)
-        if not any(page.upright or page.asides for page in kept):
-            if n_images := _n_image_pages(
-                pdf, pages
-            ):  # scans whose only text is a stamp on every page
-                raise UnreadableDocument(
-                    f"has no text but running headers or page numbers ({_counted(n_images, 'page')} of images): run "
-                    "OCR first (e.g. with the docling extra) and put the result in its place."
-                )
-            kept, n_dropped = lines, 0  # for example a short form that is filled in twice
-        metadata, outline = pdf.get_metadata_value("Title"), Outline.of(pdf)
-        labels = tuple(
-            pdf.get_page_label(index) or None for index in range(len(pdf))
-        )  # "" where the file has none
+        return _document(pdf, file, settings, Stated.by(pdf))
+
+
+def printed_front(file: RawFile, settings: ParsingSettings) -> PrintedFront:
+    """What the first pages of a PDF tell of the paper. Raises what `parse_pdf` raises."""
+    from pypdfium2 import PdfiumError
+
+    with opened_pdf(file.content, settings.limits.max_pages) as pdf:
+        try:
+            first = type(pdf).new()
+            first.import_pages(pdf, list(range(min(N_FRONT_PAGES, len(pdf)))))
+        except PdfiumError as error:
+            raise UnreadableDocument("has a first page that cannot be read") from error
+        with closing(first):
+            printed = _document(first, file, settings, Stated.by(pdf)).printed
+    if printed is None:
+        raise UnreadableDocument("has a first page that cannot be read")
+    return printed
+
+
+def _document(
+    pdf: "PdfDocument", file: RawFile, settings: ParsingSettings, stated: Stated
+) -> Document:
+    ocr = PageReader(settings.limits.timeout_s) if is_installed() else None
+    pages, lines = read_pages(pdf, lines_with_tables, ocr)
+    missing = _why_missing(ocr)
+    _demand_text(pdf, pages, missing)
+    kept, running = _without_running_text(pdf, pages, lines, settings)
+    outline = Outline.of(pdf)
+    labels = tuple(
+        pdf.get_page_label(index) or None for index in range(len(pdf))
+    )  # "" where the file has none
     by_page = [_groups_of(page) for page in kept]
     body = BodyStyle.of([group for page in by_page for group in page])
     by_page = [with_headings_joined(page, body) for page in by_page]
-    first = len(by_page) > 1 and is_cover(by_page[0], by_page[1], body)
-    n_dropped += sum(len(group.lines) for page in by_page[:first] for group in page)
+    by_page[:2] = [with_titles_joined(page, body) for page in by_page[:2]]
+    texts = [line.text for page in kept for line in page.upright]
+    reader = TitleReader(body, " ".join(texts), running, stated.title)
+    first = int(len(by_page) > 1 and is_cover(by_page[0], by_page[1], reader))
+    n_dropped = len(running) + sum(len(group.lines) for page in by_page[:first] for group in page)
     everything = [group for page in by_page[first:] for group in page]
-    title = title_group(by_page[first], body, metadata)
+    title = reader.title_in(by_page[first])
+    as_text = joined([line.text for line in title.lines], Vocabulary.of(texts)) if title else ""
+    title_text = reader.text_of(title, as_text, by_page[first])
     blocks = blocks_of(everything, title, outline)
     n_back = sum(block.n_chars for block in blocks if block.zone is Zone.BACK)
     n_lines = sum(n_text_chars(line.text) for group in everything for line in group.lines)
     return Document(
         paper_id=file.paper_id,
-        title=_title(title, sane_title(metadata), by_page[first], everything),
+        title=title_text,
         source=SourceFormat.PDF,
         file_path=file.path,
         blocks=blocks,
@@ -114,7 +125,33 @@ def parse_pdf(file: RawFile, settings: ParsingSettings) -> Document:
         n_pages_unread=len(_unread(pages)),
         n_pages_cut=sum(page.is_cut for page in pages),
         notes=_notes(pages, missing),
+        printed=front_of(
+            pdf,
+            stated,
+            PrintedTitle(title_text, *reader.band_below(title, by_page[first])),
+            "" if title_text else reader.company_on(by_page[first]),
+            blocks,
+        ),
     )
+
+
+def _without_running_text(
+    pdf: "PdfDocument",
+    pages: Sequence[PageText],
+    lines: Sequence[PageLines],
+    settings: ParsingSettings,
+) -> tuple[Sequence[PageLines], list[str]]:
+    """What `without_running_text` gives; everything where nothing else would be left. Raises
+    UnreadableDocument for scans whose only text is a stamp on every page."""
+    kept, running = without_running_text(lines, settings.running_header_share)
+    if any(page.upright or page.asides for page in kept):
+        return kept, running
+    if n_images := _n_image_pages(pdf, pages):
+        raise UnreadableDocument(
+            f"has no text but running headers or page numbers ({_counted(n_images, 'page')} of images): run "
+            "OCR first (e.g. with the docling extra) and put the result in its place."
+        )
+    return lines, []  # for example a short form that is filled in twice
 
 
 def read_pages(
@@ -142,9 +179,10 @@ def read_pages(
     return pages, lines
 
 
-def without_running_text(pages: Sequence[PageLines], share: float) -> tuple[list[PageLines], int]:
-    """The pages without running headers, footers, page numbers and stamps, and how many lines that
-    were."""
+def without_running_text(
+    pages: Sequence[PageLines], share: float
+) -> tuple[list[PageLines], list[str]]:
+    """The pages without running headers, footers, page numbers and stamps, and those lines."""
     in_order = [sorted(page.upright, key=lambda line: line.top) for page in pages]
 
     def placed(line: Line) -> PlacedLine:
@@ -164,7 +202,8 @@ def without_running_text(pages: Sequence[PageLines], share: float) -> tuple[list
         )
         for page in pages
     ]
-    return kept, len(dropped)
+    every = (line for page in pages for line in chain(page.upright, *page.asides))
+    return kept, [line.text for line in every if id(line) in dropped]
 
 
 def _without(lines: Sequence[Line], dropped: Set[int]) -> tuple[Line, ...]:
@@ -230,20 +269,6 @@ def _groups_of(page: PageLines) -> list[LineGroup]:
     return [*line_groups(page.upright), *asides]
 
 
-def _title(
-    group: LineGroup | None,
-    metadata: str,
-    first_page: Sequence[LineGroup],
-    everything: Sequence[LineGroup],
-) -> str:
-    if metadata and (group is None or is_printed_on(metadata, first_page)):
-        return metadata
-    if group is None:
-        return ""
-    vocabulary = Vocabulary.of(line.text for other in everything for line in other.lines)
-    return joined([line.text for line in group.lines], vocabulary)
-
-
 def _unread(pages: Sequence[PageText]) -> list[int]:
     return [
         page.number for page in pages if page.is_readable and not page.n_chars and page.has_content
@@ -295,61 +320,3 @@ def _page_list(numbers: Sequence[int]) -> str:
 
 def _counted(n: int, noun: str) -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
-
-
-_N_PAGES = 2
-"""A page of the publisher or of a repository may stand before the paper's own first page."""
-_MAX_CHARS = 20_000
-_MOST_LINES = 40
-_MOST_SET = 200
-"""Printed lines that are kept as they are set; a byline stands far above the last of them."""
-
-
-def printed_front(file: RawFile, settings: ParsingSettings) -> PrintedFront:
-    """Raises what `parse_pdf` raises."""
-    from pypdfium2 import PdfiumError
-
-    with opened_pdf(file.content, settings.limits.max_pages) as pdf:
-        try:
-            text = pdf[0].get_textpage().get_text_bounded()[:_MAX_CHARS]
-            first, content = type(pdf).new(), BytesIO()
-            first.import_pages(pdf, list(range(min(_N_PAGES, len(pdf)))))
-            first.save(content)
-            first.close()
-        except PdfiumError as error:
-            raise UnreadableDocument("has a first page that cannot be read") from error
-        document = parse_pdf(RawFile(file.paper_id, file.path, content.getvalue()), settings)
-        opening = next((block.page_start for block in document.blocks if block.page_start), 1)
-        upright = read_page(pdf, opening - 1).layers[:1]
-        as_set = {
-            line.text: _as_set(line)
-            for layer in upright
-            for line in lines_in_reading_order(layer)[:_MOST_SET]
-        }
-    lines = tuple(_with_lines_as_set(block.text, as_set) for block in document.blocks[:_MOST_LINES])
-    return PrintedFront(document.title, lines, "\n".join(text.splitlines()))
-
-
-def _with_lines_as_set(text: str, as_set: Mapping[str, str]) -> str:
-    """The text of a block with the ends of its lines, as far as it was joined from them without a
-    change."""
-    parts: list[str] = []
-    while line := next((line for line in as_set if text.startswith(line)), None):
-        parts.append(as_set[line])
-        text = text[len(line) :].removeprefix(" ")
-    return "\n".join([*parts, text] if text else parts)
-
-
-def _as_set(line: Line) -> str:
-    """A line with a tab where a wide gap parts two names, and a star where a raised mark refers to
-    a footnote."""
-    return "\t".join(map(_with_stars, line.segments))
-
-
-def _with_stars(segment: Segment) -> str:
-    placed = [
-        PlacedCharacter(index, glyph.style.size, glyph.bottom)
-        for index, glyph in enumerate(segment.glyphs)
-        if not glyph.text.isspace()
-    ]
-    return with_stars([glyph.text for glyph in segment.glyphs], placed, segment.size)

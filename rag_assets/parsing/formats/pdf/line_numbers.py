@@ -54,8 +54,8 @@ def line_numbers(segments: Sequence[WordRun]) -> set[int]:
     upright text.
 
     They stand outside of all text but a few outliers, rise by a constant step over lines with one
-    distance, and most stand beside prose: the numbers of a list, of references or of the rows of a
-    table do not.
+    distance, and most stand beside prose or an empty line: the numbers of a list, of references or
+    of the rows of a table do not.
     """
     return {
         id(glyph)
@@ -113,5 +113,5 @@ def _counts_lines(column: Sequence[_NumberedRun], segments: Sequence[WordRun]) -
         for row in range(round(segment.top), round(segment.bottom) + 1):
             if row in words:
                 words[row] = max(words[row], len(segment.text.split()))
-    n_prose = sum(n >= _WORDS_OF_PROSE for n in words.values())
-    return step * len(column) >= _MANY * len(rows) and n_prose >= _MANY * len(column)
+    n_beside = sum(n >= _WORDS_OF_PROSE or n <= 1 for n in words.values())
+    return step * len(column) >= _MANY * len(rows) and n_beside >= _MANY * len(column)

@@ -78,12 +78,19 @@ def with_superscripts(
     return "".join([*parts, *characters[at:]])
 
 
-def with_stars(characters: Sequence[str], placed: Sequence[PlacedCharacter], size: float) -> str:
+def with_stars(segment: "Segment") -> str:
     """The text of a segment with a star for each raised run without digits: what refers from a name
     to a footnote or a place of work, "a,b" or "$", would else be read as the end of the name."""
-    text = list(characters)
-    for start, end in _raised_runs(placed, size):
-        if not any(map(str.isdigit, text[start:end])):
+    text = [glyph.text for glyph in segment.glyphs]
+    placed = [
+        PlacedCharacter(index, glyph.style.size, glyph.bottom)
+        for index, glyph in enumerate(segment.glyphs)
+        if not glyph.text.isspace()
+    ]
+    for start, end in _raised_runs(placed, segment.size):
+        beside = [*text[max(0, start - 1) : start], *text[end : end + 1]]
+        is_in_word = len(beside) == 2 and all(map(str.isalpha, beside))  # as in the logo of LaTeX
+        if not (is_in_word or any(map(str.isdigit, text[start:end]))):
             text[start:end] = ["*", *[""] * (end - start - 1)]
     return "".join(text).strip()
 

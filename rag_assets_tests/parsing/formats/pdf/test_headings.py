@@ -128,6 +128,44 @@ def test_metadata_tell_the_title_from_the_name_of_the_journal(tmp_path: Path) ->
     assert parse(tmp_path, draw).title == "An insight into tidal mills"
 
 
+def in_two_fonts(canvas: Canvas) -> None:
+    """A title with an italic name in it, and small print of the journal between its lines."""
+    lines(canvas, ["Songs of the warbler"], top=60, font="Times-Bold", size=17)
+    lines(canvas, ["Acrocephalus"], left=234, top=60, font="Times-Italic", size=17)
+    lines(canvas, ["© 2019 Winter"], left=430, top=74, size=7)
+    lines(canvas, ["beside motorways"], top=81, font="Times-Bold", size=17)
+    section(canvas, "Abstract", "song", 120)
+
+
+def below_a_journal(canvas: Canvas) -> None:
+    lines(canvas, ["Winter Letters of Song"], top=40, font="Times-Italic", size=24)
+    heading(canvas, "Songs of reed warblers", top=90, size=16)
+    lines(canvas, ["Ada Lund", "Winter Institute"], top=130)
+    section(canvas, "Abstract", "song", 170)
+
+
+def of_a_form(canvas: Canvas) -> None:
+    canvas.setTitle("The songs of another document")
+    heading(canvas, "Winter Herds, Inc.", top=60, size=16)
+    lines(canvas, ["(name of the company)", "Winter Herds, Inc. of Oslo, 3 Ship Street"], top=90)
+    lines(canvas, ["Winter Herds, Inc. has", *prose("ship", 5)], top=150)
+
+
+@pytest.mark.parametrize(
+    ("draw", "title"),
+    [
+        (in_two_fonts, "Songs of the warbler Acrocephalus beside motorways"),
+        (below_a_journal, "Songs of reed warblers"),
+        (of_a_form, ""),
+    ],
+)
+def test_a_title_is_whole_and_confirmed_or_there_is_none(
+    tmp_path: Path, draw: Draw, title: str
+) -> None:
+    """A title that is cut, a journal's name and a company's name went into every citation."""
+    assert parse(tmp_path, draw).title == title
+
+
 def test_the_page_of_a_repository_is_no_part_of_the_paper(tmp_path: Path) -> None:
     """Its line "See discussions..." became the title of the paper."""
 
@@ -194,6 +232,12 @@ def drawn_twice(canvas: Canvas) -> None:
     lines(canvas, ["An insight into", "the tidal mills of the coast."])
 
 
+def numbered(canvas: Canvas) -> None:
+    """Numbers of lines run on beside the empty lines of a title page."""
+    lines(canvas, ["Songs of the tidal mills of the coast"], left=90, top=100)
+    lines(canvas, [str(number) for number in range(1, 40)], left=40, top=60)
+
+
 def dash(canvas: Canvas) -> None:
     lines(
         canvas,
@@ -219,6 +263,7 @@ def roman(canvas: Canvas) -> None:
     [
         (initial, "Mice of mills eat flour in every night of the year."),
         (spaced, "Abstract"),
+        (numbered, "Songs of the tidal mills of the coast"),
         (drawn_twice, "An insight into the tidal mills of the coast."),
         (
             dash,
