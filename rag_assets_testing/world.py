@@ -207,8 +207,9 @@ def _outcome(result: dg.ExecuteInProcessResult) -> Outcome:
     return Outcome(
         is_success=result.success,
         counts={
-            asset: tuple(found.get(name, 0) for name in names) for asset, found in facts.items()
-        },  # type: ignore[misc]
+            asset: tuple(found.get(name, 0) for name in names)  # type: ignore[misc]
+            for asset, found in facts.items()
+        },
         versions={
             event.asset_key.to_user_string(): event.materialization.tags["dagster/data_version"]
             for event in events
