@@ -18,13 +18,14 @@ from rag_assets import load_settings, open_engine
 QUESTION = "What is k in reciprocal rank fusion?"
 
 
-def ask(data: str, question: str) -> None:
+def ask(data: str, question: str, model: str) -> None:
     """What one process does."""
-    with open_engine(load_settings({"data_dir": data})) as engine:
+    settings = load_settings({"data_dir": data, "embedding": {"model": model}})
+    with open_engine(settings) as engine:
         print(engine.trace(question).result.answer)
 
 
-def seconds_of(data: str, question: str) -> tuple[float, float]:
+def seconds_of(data: str, question: str, model: str) -> tuple[float, float]:
     """Wall and CPU seconds of a process that asks one question and ends."""
     before, started = os.times(), perf_counter()
     command = [
@@ -36,6 +37,8 @@ def seconds_of(data: str, question: str) -> tuple[float, float]:
         data,
         "--question",
         question,
+        "--model",
+        model,
     ]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     wall, after = perf_counter() - started, os.times()
@@ -49,13 +52,14 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--data", required=True)
     parser.add_argument("--question", default=QUESTION)
+    parser.add_argument("--model", default=load_settings().embedding.model)
     parser.add_argument("--times", type=int, default=5)
     parser.add_argument("--once", action="store_true")
     given = parser.parse_args()
     if given.once:
-        ask(given.data, given.question)
+        ask(given.data, given.question, given.model)
         return
-    measured = [seconds_of(given.data, given.question) for _ in range(given.times)]
+    measured = [seconds_of(given.data, given.question, given.model) for _ in range(given.times)]
     for wall, cpu in measured:
         print(f"{wall:.2f} s wall, {cpu:.2f} s CPU")
     print(

@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from rag_assets.answering.drafts import EXTRACTIVE, DraftClaim
 from rag_assets.answering.model.judges import ClaimJudge
 from rag_assets.answering.model.judges import open_judge as open_second_look
-from rag_assets.answering.models import NO_JUDGE, SAME_MODEL
+from rag_assets.answering.opening import NO_JUDGE, SAME_MODEL
 from rag_assets.answering.verify.objections import checked_claim
 from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.answering.verify.verification import ClaimOutcome

@@ -105,12 +105,12 @@ def main() -> None:
 
 
 @contextmanager
-def served(data: Path) -> Iterator[Server]:
+def served(data: Path, *options: str) -> Iterator[Server]:
     """The server over a data folder, on a port that is free."""
     log = data.parent / "server.log"
     with log.open("wb") as stderr:
         process = subprocess.Popen(
-            [*_command("serve", data), "--port", "0", *_UNLIMITED],
+            [*_command("serve", data), "--port", "0", *_UNLIMITED, *options],
             stderr=stderr,
             stdout=subprocess.DEVNULL,
         )

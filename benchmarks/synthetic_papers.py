@@ -32,7 +32,7 @@ from rag_assets.search.embedding.token_store import (
 from rag_assets.search.embedding.token_vectors import open_token_encoder
 from rag_assets.search.embedding.vector_cache import vector_file
 from rag_assets.search.indexing.exact_vectors import write_vectors
-from rag_assets.search.indexing.folders import update_index, write_manifest
+from rag_assets.search.indexing.folders import stage_index, write_manifest
 from rag_assets.search.indexing.protocols import IndexManifest, IndexRow, index_rows
 from rag_assets.search.indexing.stores import vector_index, word_index
 
@@ -71,7 +71,7 @@ def make_corpus(data: Path, n_passages: int) -> None:
 
     vectors = np.random.default_rng(7).standard_normal((len(rows), facts.dimension), np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    update_index(word_index(settings), rows)
+    stage_index(word_index(settings), rows).publish()
     paths.chroma.mkdir(parents=True)
     by_id = {row.passage_id: row for row in rows}
     write_vectors(paths.chroma, by_id, dict(zip(by_id, vectors, strict=True)))

@@ -17,8 +17,8 @@ from rag_assets.core.domain import Claim, Context, Hit
 from rag_assets.core.errors import InvalidQuestions
 from rag_assets.engine import Engine
 
-BUDGETS = (1000, 3000, 6000)
-"""Tokens of packed context."""
+BUDGETS = (1000, 3000, 6000, 10000)
+"""Tokens of packed context; the last is what an answerer gets by default."""
 N_SEEN = 5
 Returned = TypeVar("Returned")
 Ask = Callable[[Engine, AskedQuestion], Row]

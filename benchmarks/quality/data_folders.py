@@ -22,8 +22,6 @@ from benchmarks.quality.questions import QuestionSet
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.faces.cli.options import overrides_of
 
-FIXED = ("chunking.tokenizer=wordpiece",)
-"""The same tokens everywhere: which tokenizer `auto` takes depends on the network."""
 STAMP = "built.json"
 """Says with which settings and code a folder was built."""
 COMMAND = (sys.executable, "-c", "from rag_assets.faces.cli import app; app()")
@@ -46,7 +44,6 @@ class BuiltFolder:
 def built_folder(one: QuestionSet, work: Path, values: Sequence[str]) -> BuiltFolder:
     """The folder of a set for `--set` values such as "retrieval.dense_weight=0.5"; builds what is
     missing."""
-    values = (*FIXED, *values)
     settings = load_settings(overrides_of(work, list(values)))
     data = data_folder(one.name, work, settings)
     stamp_file, wanted = data / STAMP, stamp_of(settings)
@@ -115,7 +112,7 @@ def code_digest(skipped: set[str] | frozenset[str] = frozenset()) -> str:
 
 def _build(data: Path, values: Sequence[str]) -> dict[str, float]:
     """Run the command; its seconds on the clock, and of the processor with all its workers."""
-    started, cpu_started = time.perf_counter(), _cpu_of_children()
+    started, cpu_started = time.perf_counter(), cpu_of_children()
     given = [part for value in values for part in ("--set", value)]
     log = data / "build.log"
     with log.open("w") as out:
@@ -126,10 +123,11 @@ def _build(data: Path, values: Sequence[str]) -> dict[str, float]:
         sys.exit(f"rag-assets index build failed; see {log}")
     return {
         "clock": round(time.perf_counter() - started, 1),
-        "cpu": round(_cpu_of_children() - cpu_started, 1),
+        "cpu": round(cpu_of_children() - cpu_started, 1),
     }
 
 
-def _cpu_of_children() -> float:
+def cpu_of_children() -> float:
+    """Seconds of the processor that ended child processes used."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime

@@ -18,7 +18,7 @@ COLUMNS = {
     ),
     "financebench": (
         "document hit@1", "page hit@1", "page hit@5", "page hit@20", "page MRR@10", "page in 1000", "page in 3000",
-        "page in 6000",
+        "page in 6000", "page in 10000",
     ),
     "cranfield": ("document hit@1", "document recall@10", "document MRR@10", "document nDCG@10"),
     "demo": ("document hit@1", "document recall@10", "document nDCG@10", "page hit@1", "page hit@5", "page in 3000"),

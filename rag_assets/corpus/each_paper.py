@@ -10,8 +10,8 @@ from rag_assets.core.incremental import fingerprint, plan_update
 from rag_assets.core.paper_tables import Made, PapersUpdate, QuarantinedPaper, RowsByPaper
 from rag_assets.core.promises import Offenders
 from rag_assets.core.tables import packed, unpacked
-from rag_assets.core.workforce.seam import Spread
 from rag_assets.core.workforce.worker_process import Failure
+from rag_assets.core.workforce.workforce import Spread
 
 
 @dataclass(frozen=True)

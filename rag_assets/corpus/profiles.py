@@ -13,7 +13,7 @@ from rag_assets.core.paper_tables import PapersUpdate, RowsByPaper, none_quarant
 from rag_assets.core.promises import Promise
 from rag_assets.core.tables import PROFILES, blocks_from, packed, to_table, unpacked
 from rag_assets.core.text.names import periods_in, words_of, words_of_file_name
-from rag_assets.core.workforce.seam import Spread
+from rag_assets.core.workforce.workforce import Spread
 from rag_assets.corpus.each_paper import PaperJob, update_each
 
 PROFILER_VERSION = 4

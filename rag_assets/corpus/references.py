@@ -30,7 +30,7 @@ from rag_assets.core.text.folding import plain_lower
 from rag_assets.core.text.headings import heading_number, section_kinds
 from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.core.text.works import dois_in, without_dois
-from rag_assets.core.workforce.seam import Spread
+from rag_assets.core.workforce.workforce import Spread
 from rag_assets.corpus.each_paper import PaperJob, update_each
 
 _YEAR_OF_ENTRY = re.compile(r"(?<![\d:/.-])(?:1[6-9]|20)\d\d(?P<letter>[a-z])?(?![\d-])")

@@ -26,7 +26,7 @@ from rag_assets.answering.drafts import (
 )
 from rag_assets.answering.model.planning import Planner, open_planner
 from rag_assets.answering.model.thorough import THOROUGH_VERSION, ThoroughPipeline
-from rag_assets.answering.models import n_at_once, open_answerer, open_scorer, open_synthesis
+from rag_assets.answering.opening import n_at_once, open_answerer, open_scorer, open_synthesis
 from rag_assets.answering.pipeline import PIPELINE_VERSION, AnswerPipeline
 from rag_assets.answering.promises import PublishedCorpus, broken, promised
 from rag_assets.answering.trace import (

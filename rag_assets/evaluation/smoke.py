@@ -42,6 +42,7 @@ from rag_assets.evaluation.metrics import (
     values_of,
 )
 from rag_assets.questions import Question
+from rag_assets.questions.files import configured_set
 
 logger = logging.getLogger(__name__)
 NOTHING_TO_JUDGE = (
@@ -92,9 +93,11 @@ def evaluated(
             "Materialize `qa` first: rag-assets run --select +qa"
         )
     found = judgeable(questions, corpus, answers)
+    label = configured_set(settings).label
     asked = fingerprint([question.model_dump(mode="json") for question in found.judged], K)
     inputs = fingerprint(
         asked,
+        label,
         [question.model_dump(mode="json") for question in questions],
         file_sha256(paths.qa),
         settings.retrieval.fingerprint(),
@@ -117,7 +120,7 @@ def evaluated(
     return {
         "inputs": inputs,
         "questions": asked,
-        "question_file": str(settings.question_file),
+        "question_file": label,
         "metrics": means(values),
         "slices": slices([(row["tags"], row["values"]) for row in rows if "values" in row]),
         "modes": _modes(settings, found.judged, answers, engine) if found.judged else [],

@@ -16,8 +16,8 @@ from rag_assets.core.errors import AnotherPaper, UnreadableDocument
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.core.text.folding import letters_of
-from rag_assets.core.workforce.seam import Spread
 from rag_assets.core.workforce.worker_process import Failure
+from rag_assets.core.workforce.workforce import Spread
 from rag_assets.parsing.discovery import Paper, PaperFile
 from rag_assets.parsing.known_files import KnownFiles, is_pdf
 from rag_assets.parsing.registry import installed_extras, parser_of

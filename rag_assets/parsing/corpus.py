@@ -27,7 +27,7 @@ from rag_assets.core.domain import (
 )
 from rag_assets.core.incremental import UpdatePlan, fingerprint, plan_update
 from rag_assets.core.paper_tables import PapersUpdate, RowsByPaper, in_file_order
-from rag_assets.core.workforce.seam import Spread, demanded
+from rag_assets.core.workforce.workforce import Spread, demanded
 from rag_assets.parsing.attempts import ParseJob, ParseOutcome, Report, parse_papers
 from rag_assets.parsing.discovery import Paper
 from rag_assets.parsing.known_files import examined

@@ -1,6 +1,7 @@
 """What was made here and is damaged at rest is noticed by the next run and made anew from what is
 whole."""
 
+import csv
 import logging
 from pathlib import Path
 
@@ -84,6 +85,14 @@ def test_searching_beside_damage_goes_on_or_says_what_to_run(
         else:
             assert says == "", name
         path.write_bytes(whole)
+
+
+def test_all_logs_name_a_question_file_alike(built: World) -> None:
+    """The rows of one file are joined by its name."""
+    logs = (built.paths.qa_audit, built.paths.evaluation_audit)
+    for log in logs:
+        rows = csv.DictReader(log.read_text("utf-8-sig").splitlines())
+        assert {row["question_file"] for row in rows} == {"questions/smoke.jsonl"}, log
 
 
 def test_a_damaged_line_of_a_log_costs_none_of_the_others(built: World, tmp_path: Path) -> None:

@@ -99,3 +99,16 @@ def test_a_report_that_breaks_a_promise_stays_as_it_was_and_the_others_go_on(
     assert "another" not in outcome.warned[f"reports.{check}"]
     assert written(world) == before
     assert "12%" in written(world, "another")
+
+
+def test_a_second_template_of_a_name_is_refused_and_the_first_is_written(world: World) -> None:
+    """Both write the same report: the one that is read last would win without a word."""
+    write_template(world)
+    second = world.paths.templates / "review.json"
+    second.write_text('{"sections": [{"heading": "Rocks", "guidance": "What is basalt?"}]}')
+
+    outcome = world.run("reports")
+
+    told = outcome.warned["reports.templates_usable"]
+    assert "review.md: another template has the same name. Rename one." in told
+    assert "What is basalt?" in written(world)

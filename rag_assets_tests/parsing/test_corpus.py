@@ -17,8 +17,8 @@ from rag_assets.core import tables
 from rag_assets.core.domain import SourceFormat
 from rag_assets.core.incremental import UpdatePlan
 from rag_assets.core.settings import ParseLimits, ParsingSettings
-from rag_assets.core.workforce.seam import Spread
 from rag_assets.core.workforce.worker_process import Failure
+from rag_assets.core.workforce.workforce import Spread
 from rag_assets.parsing import registry
 from rag_assets.parsing.attempts import FileToRead, ParseJob, parse_papers
 from rag_assets.parsing.corpus import update_blocks, update_parsed_index

@@ -27,7 +27,7 @@ from rag_assets.core.tables import (
     unpacked,
 )
 from rag_assets.core.text.tokens import TokenCounter
-from rag_assets.core.workforce.seam import Spread
+from rag_assets.core.workforce.workforce import Spread
 from rag_assets.corpus.chunking.chunker import CHUNKER_VERSION, chunk_paper
 from rag_assets.corpus.chunking.cuts import CountAll
 from rag_assets.corpus.chunking.passages import PASSAGER_VERSION, cut_passages

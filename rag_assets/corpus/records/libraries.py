@@ -17,8 +17,8 @@ from rag_assets.core.errors import UnreadableDocument
 from rag_assets.core.settings import ParseLimits
 from rag_assets.core.text.folding import letters_of, title_key
 from rag_assets.core.text.works import dois_in, normal_doi
-from rag_assets.core.workforce.seam import Spread
 from rag_assets.core.workforce.worker_process import Failure
+from rag_assets.core.workforce.workforce import Spread
 from rag_assets.parsing.bibliographies import (
     Entry,
     content_of,

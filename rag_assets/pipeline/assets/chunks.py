@@ -30,7 +30,7 @@ from rag_assets.core.tables import (
     rows_without,
 )
 from rag_assets.core.text.tokens import token_counter
-from rag_assets.core.workforce.seam import Workforce, within
+from rag_assets.core.workforce.workforce import Workforce, within
 from rag_assets.corpus.chunking.chunker import CHUNKER_VERSION
 from rag_assets.corpus.chunking.passages import PASSAGER_VERSION
 from rag_assets.corpus.chunking.promises import (

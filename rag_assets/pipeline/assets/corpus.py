@@ -17,7 +17,7 @@ from rag_assets.core.promises import check_all, nothing_withholds
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import read_columns, required_table
 from rag_assets.core.tables import BLOCKS, PAPERS, PARSED_INDEX, fingerprints_by_paper
-from rag_assets.core.workforce.seam import Workforce, within
+from rag_assets.core.workforce.workforce import Workforce, within
 from rag_assets.corpus.records.libraries import Libraries
 from rag_assets.corpus.records.published import title_pages
 from rag_assets.corpus.records.registries import Registries

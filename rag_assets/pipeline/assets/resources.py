@@ -9,7 +9,7 @@ from typing import Any
 import dagster as dg
 
 from rag_assets.core.settings import Settings
-from rag_assets.core.workforce.seam import Workforce, open_workforce
+from rag_assets.core.workforce.workforce import Workforce, open_workforce
 from rag_assets.engine import Engine, open_engine
 from rag_assets.hosted.connections import Connections
 from rag_assets.pipeline.assets.launchpad import (

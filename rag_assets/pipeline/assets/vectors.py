@@ -30,7 +30,7 @@ from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Paths, Settings
 from rag_assets.core.table_files import read_columns
 from rag_assets.core.tables import PASSAGES
-from rag_assets.core.workforce.seam import Workforce
+from rag_assets.core.workforce.workforce import Workforce
 from rag_assets.hosted.connections import Connections
 from rag_assets.parsing.store import is_recent
 from rag_assets.pipeline.assets.chunks import passages

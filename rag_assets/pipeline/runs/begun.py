@@ -8,7 +8,7 @@ from pathlib import Path
 import dagster as dg
 from opentelemetry import trace
 
-from rag_assets.answering.models import require_models
+from rag_assets.answering.opening import require_models
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.settings import Settings
 from rag_assets.core.settings.paths import demand_writable

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import dagster as dg
 
-from rag_assets.answering.models import require_models
+from rag_assets.answering.opening import require_models
 from rag_assets.core.promises import CheckedPromise, nothing_withholds
 from rag_assets.core.settings import Settings
 from rag_assets.engine import open_engine

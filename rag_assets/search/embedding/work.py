@@ -12,8 +12,8 @@ from typing import TypeVar
 
 from rag_assets.core.errors import MissingModel
 from rag_assets.core.settings import EmbeddingSettings
-from rag_assets.core.workforce.seam import Spread, Workforce, demanded, within
 from rag_assets.core.workforce.worker_process import Failure
+from rag_assets.core.workforce.workforce import Spread, Workforce, demanded, within
 from rag_assets.search.embedding.base import Embedder, Vectors
 from rag_assets.search.embedding.missing_vectors import Batch, Embed, EncodeTokens
 from rag_assets.search.embedding.providers import open_embedder

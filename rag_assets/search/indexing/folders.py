@@ -259,13 +259,6 @@ class StagedIndex:
         self.staged.publish()
 
 
-def update_index(target: FolderIndex[Any], rows: Sequence[IndexRow]) -> UpdatePlan:
-    """Stage, audit and publish in one go; see `stage_index` and `StagedIndex.publish`."""
-    staged = stage_index(target, rows)
-    staged.publish()
-    return staged.plan
-
-
 def stage_index(
     target: FolderIndex[Any],
     rows: Sequence[IndexRow],

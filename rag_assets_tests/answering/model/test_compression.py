@@ -8,7 +8,7 @@ import pytest
 from rag_assets.answering.drafts import Background, DraftAnswer
 from rag_assets.answering.model.answerer import HostedAnswerer
 from rag_assets.answering.model.compression import LEFT_OUT, CompressedAnswerer, nearest_units
-from rag_assets.answering.models import open_answerer
+from rag_assets.answering.opening import open_answerer
 from rag_assets.core.domain import Context, ContextPassage, ContextUnit, UnitKind
 from rag_assets.core.settings import AnsweringSettings, Settings
 from rag_assets.core.text.sentences import sentence_spans

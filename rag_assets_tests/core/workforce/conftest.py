@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 
 from rag_assets.core.settings.operation import ExecutionSettings
-from rag_assets.core.workforce.seam import Workforce, open_workforce
+from rag_assets.core.workforce.workforce import Workforce, open_workforce
 from rag_assets_testing.dask_cluster import RealCluster, real_cluster
 
 

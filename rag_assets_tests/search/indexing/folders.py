@@ -1,14 +1,28 @@
 """What a folder holds: byte for byte, or as the index that it is."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from rag_assets.core.incremental import UpdatePlan
 from rag_assets.search.indexing.chroma import ChromaFiles
-from rag_assets.search.indexing.folders import is_intact, read_manifest
-from rag_assets.search.indexing.protocols import IndexIdentity, IndexManifest
+from rag_assets.search.indexing.folders import (
+    FolderIndex,
+    is_intact,
+    read_manifest,
+    stage_index,
+)
+from rag_assets.search.indexing.protocols import IndexIdentity, IndexManifest, IndexRow
 from rag_assets.search.indexing.tantivy_index import TantivyFiles
 from rag_assets_tests.search.indexing.rows import vectors_of
+
+
+def update_index(target: FolderIndex[Any], rows: Sequence[IndexRow]) -> UpdatePlan:
+    """Stage, audit and publish in one go."""
+    staged = stage_index(target, rows)
+    staged.publish()
+    return staged.plan
 
 
 def indexed(folder: Path) -> dict[str, str]:

@@ -8,8 +8,9 @@ import pytest
 
 from rag_assets.search.indexing.chroma import ChromaFiles, ChromaStore
 from rag_assets.search.indexing.exact_vectors import ExactVectors, write_vectors
-from rag_assets.search.indexing.folders import FolderIndex, update_index
+from rag_assets.search.indexing.folders import FolderIndex
 from rag_assets.search.indexing.protocols import Scope, VectorStore
+from rag_assets_tests.search.indexing.folders import update_index
 from rag_assets_tests.search.indexing.rows import bag_of_words, numbered_rows, row, vectors_of
 
 TARGET = ChromaFiles("test-model", vectors_of)

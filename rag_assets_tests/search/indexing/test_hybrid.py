@@ -11,7 +11,7 @@ import pytest
 from rag_assets.core.domain import SparseVector
 from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.settings import Settings
-from rag_assets.search.indexing.folders import FolderIndex, update_index
+from rag_assets.search.indexing.folders import FolderIndex
 from rag_assets.search.indexing.protocols import (
     HybridQuestion,
     IndexRow,
@@ -22,6 +22,7 @@ from rag_assets.search.indexing.protocols import (
 from rag_assets.search.indexing.qdrant.store import QdrantStore
 from rag_assets.search.indexing.stores import vector_index
 from rag_assets.search.indexing.tantivy_index import Analyser
+from rag_assets_tests.search.indexing.folders import update_index
 from rag_assets_tests.search.indexing.qdrant_server import qdrant_server
 from rag_assets_tests.search.indexing.rows import bag_of_words, row, vectors_of
 

@@ -18,11 +18,12 @@ from rag_assets.core.errors import (
     StoreUnavailable,
 )
 from rag_assets.core.settings import Settings
-from rag_assets.search.indexing.folders import FolderIndex, update_index
+from rag_assets.search.indexing.folders import FolderIndex
 from rag_assets.search.indexing.protocols import IndexRow, VectorStore
 from rag_assets.search.indexing.qdrant import store
 from rag_assets.search.indexing.qdrant.files import collection_in
 from rag_assets.search.indexing.stores import vector_index
+from rag_assets_tests.search.indexing.folders import update_index
 from rag_assets_tests.search.indexing.qdrant_server import QdrantServer, Reply, qdrant_server
 from rag_assets_tests.search.indexing.rows import bag_of_words, numbered_rows, vectors_of
 

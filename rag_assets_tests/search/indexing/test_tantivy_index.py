@@ -12,9 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
-from rag_assets.search.indexing.folders import FolderIndex, update_index
+from rag_assets.search.indexing.folders import FolderIndex
 from rag_assets.search.indexing.protocols import Scope
 from rag_assets.search.indexing.tantivy_index import Analyser, TantivyFiles, TantivyIndex
+from rag_assets_tests.search.indexing.folders import update_index
 from rag_assets_tests.search.indexing.rows import row
 
 TEXTS = {

@@ -11,10 +11,10 @@ import pytest
 
 from rag_assets.core.errors import GuardrailBroken
 from rag_assets.core.settings import Settings
-from rag_assets.search.indexing.folders import MANIFEST_FILE, FolderIndex, stage_index, update_index
+from rag_assets.search.indexing.folders import MANIFEST_FILE, FolderIndex, stage_index
 from rag_assets.search.indexing.protocols import IndexFiles, IndexRow, Report, Scope, VectorStore
 from rag_assets.search.indexing.stores import VECTOR_STORES, vector_index, word_index
-from rag_assets_tests.search.indexing.folders import snapshot
+from rag_assets_tests.search.indexing.folders import snapshot, update_index
 from rag_assets_tests.search.indexing.qdrant_server import qdrant_server
 from rag_assets_tests.search.indexing.rows import bag_of_words, numbered_rows, row, vectors_of
 

@@ -8,9 +8,9 @@ import pytest
 
 from rag_assets.core.incremental import STAGED_SUFFIX
 from rag_assets.search.indexing.chroma import ChromaFiles
-from rag_assets.search.indexing.folders import FolderIndex, is_intact, update_index
+from rag_assets.search.indexing.folders import FolderIndex, is_intact
 from rag_assets.search.indexing.protocols import IndexRow, Report
-from rag_assets_tests.search.indexing.folders import is_current
+from rag_assets_tests.search.indexing.folders import is_current, update_index
 from rag_assets_tests.search.indexing.rows import numbered_rows, vectors_of
 from rag_assets_tests.search.indexing.torn_folders import GRAPH_FILES, tear
 

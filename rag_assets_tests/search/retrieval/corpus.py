@@ -15,7 +15,7 @@ from rag_assets.core.incremental import fingerprint, staging
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.search.embedding.base import EmbedderFacts
 from rag_assets.search.indexing.chroma import ChromaFiles, ChromaStore
-from rag_assets.search.indexing.folders import FolderIndex, update_index
+from rag_assets.search.indexing.folders import FolderIndex
 from rag_assets.search.indexing.protocols import IndexRow, Vectors, index_rows
 from rag_assets.search.indexing.tantivy_index import TantivyFiles, TantivyIndex
 from rag_assets.search.reranking.base import SkippingReranker
@@ -23,6 +23,7 @@ from rag_assets.search.retrieval.library import Library
 from rag_assets.search.retrieval.queries import QueryPlanner
 from rag_assets.search.retrieval.ranking import DenseSearch
 from rag_assets.search.retrieval.search import Searcher
+from rag_assets_tests.search.indexing.folders import update_index
 from rag_assets_tests.search.indexing.rows import DIMENSION, bag_of_words
 
 

@@ -11,12 +11,13 @@ from rag_assets.core.settings import RetrievalSettings
 from rag_assets.core.tables import PROFILES, to_table
 from rag_assets.corpus.profiles import Profile, profile_of
 from rag_assets.search.indexing.chroma import ChromaStore
-from rag_assets.search.indexing.folders import FolderIndex, update_index
+from rag_assets.search.indexing.folders import FolderIndex
 from rag_assets.search.indexing.tantivy_index import TantivyFiles, TantivyIndex
 from rag_assets.search.retrieval.paper_names import PaperNames
 from rag_assets.search.retrieval.question_names import SectionNames, sections_named
 from rag_assets.search.retrieval.ranking import DenseSearch
 from rag_assets.search.retrieval.search import Searcher
+from rag_assets_tests.search.indexing.folders import update_index
 from rag_assets_tests.search.indexing.rows import row
 from rag_assets_tests.search.retrieval.corpus import Corpus, HashedWords, WordCounter, chunk_of
 

@@ -79,15 +79,26 @@ def test_a_paper_that_was_removed_is_answered_from_no_more_and_can_be_brought_ba
     expect(back.locator(".claim-text", has_text=HERON_SENTENCE)).to_have_count(1)
 
 
-def test_all_papers_are_removed_only_when_that_is_typed(page: Page, live_shelf: Live) -> None:
-    """A second click on a button is no second thought."""
-    open_page(page, live_shelf)
+def test_all_papers_are_removed_only_when_that_is_typed_and_can_be_brought_back(
+    page: Page, own_shelf: Live
+) -> None:
+    """A second click on a button is no second thought, and nothing can be clicked in an empty
+    list."""
+    open_page(page, own_shelf)
+    button, toast = page.get_by_role("button", name="Remove all papers"), page.locator(".toast")
 
     page.once("dialog", lambda dialog: dialog.accept("yes"))
-    page.get_by_role("button", name="Remove all papers").click()
-
-    expect(page.locator(".toast")).to_contain_text("Nothing was deleted")
+    button.click()
+    expect(toast).to_contain_text("Nothing was deleted")
     expect(page.locator(".paper")).to_have_count(4)
+
+    page.once("dialog", lambda dialog: dialog.accept("delete 4 papers"))
+    button.click()
+    expect(page.locator(".paper")).to_have_count(0, timeout=RUN_PATIENCE_MS)
+    expect(page.locator("#papers-count")).to_contain_text("No papers yet")
+
+    toast.get_by_role("button", name="Undo").click()
+    expect(page.locator(".paper")).to_have_count(4, timeout=RUN_PATIENCE_MS)
 
 
 def test_a_dropped_file_that_is_no_paper_is_refused_with_the_reason(

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from rag_assets.search.indexing.chroma import ChromaFiles
-from rag_assets.search.indexing.folders import FolderIndex, update_index
+from rag_assets.search.indexing.folders import FolderIndex
 from rag_assets.search.indexing.protocols import IndexFiles, IndexRow
 from rag_assets.search.indexing.tantivy_index import TantivyFiles
+from rag_assets_tests.search.indexing.folders import update_index
 from rag_assets_tests.search.indexing.rows import numbered_rows, row, vectors_of
 
 CHROMA = ChromaFiles("test-model", vectors_of)
@@ -45,7 +46,7 @@ _KILLED_RUN = """
 import os, signal, sys
 from pathlib import Path
 from rag_assets_tests.search.indexing.rows import numbered_rows
-from rag_assets_tests.search.indexing.test_builder import TARGETS
+from rag_assets_tests.search.indexing.test_folders import TARGETS
 from rag_assets.core import incremental
 from rag_assets.search.indexing import chroma
 from rag_assets.search.indexing.folders import FolderIndex, stage_index

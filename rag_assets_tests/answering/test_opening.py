@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rag_assets.answering.models import require_models
+from rag_assets.answering.opening import require_models
 from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.settings import load_settings
 from rag_assets.engine import open_engine
