@@ -9,5 +9,5 @@
     `records`       qa.jsonl and qa_audit.csv
     `wording`       answers as texts
 
-`models` opens the models that the settings name.
+`opening` opens the models that the settings name.
 """

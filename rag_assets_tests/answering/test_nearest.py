@@ -34,7 +34,7 @@ NEAR = "The bridge over the river was closed for a whole summer."
 ANSWER = "Cracks in two girders had been found to widen with every lorry."
 PAINT = "Painters worked on the bridge over the river before that."
 TOLL = "A toll was asked of every lorry at the bridge until then."
-SURE, POSSIBLE, LESS, FAR = 0.8, 0.4, 0.3, 0.05
+SURE, FAR = 0.8, 0.05
 
 
 def test_a_refusal_shows_a_sentence_that_is_not_sure_enough() -> None:

@@ -44,10 +44,7 @@ HOLDS, WRONG = (
     claim("In all groups ferritin fell by 12%."),
     claim("Ferritin fell in all groups by 15%."),
 )
-MENDED, WRONG_AGAIN = (
-    replace(HOLDS, text="Ferritin fell by 12% in all groups.", mends=1),
-    replace(WRONG, mends=1),
-)
+MENDED = replace(HOLDS, text="Ferritin fell by 12% in all groups.", mends=1)
 OF_JONES = claim("Ferritin was lower after four weeks in every group.", JONES)
 WHY = "15% stands in none of its quotes"
 

@@ -135,18 +135,6 @@ def test_another_chunk_size_recomputes_from_the_chunks_on(world: World) -> None:
     assert_nothing_is_left_behind(world)
 
 
-def test_an_empty_corpus_runs_to_its_end(world: World) -> None:
-    """The first run of many users is on an empty folder."""
-    for path in world.paths.papers.iterdir():
-        path.unlink()
-
-    outcome = world.run(execution={"allow_removal": True})
-
-    assert outcome.failures == {}
-    assert len(world.table(world.paths.chunks)) == 0
-    assert all(answer["refused"] for answer in world.answers().values())
-
-
 def test_a_missing_papers_folder_deletes_nothing(world: World) -> None:
     """An unmounted disk must not read as "all papers were deleted"."""
     before = world.bytes_of(world.paths.cache, world.paths.qa)

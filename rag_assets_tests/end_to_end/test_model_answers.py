@@ -206,6 +206,23 @@ def test_vectors_and_answers_of_a_run_share_one_budget(
     assert n_for_answers + n_for_vectors == 8
 
 
+def test_another_embedding_model_is_told_once_and_all_vectors_are_made_anew(
+    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An hour of work would begin without a word, with nothing changed that the user knows of."""
+    with WireServer("ollama") as server:
+        use_wire_environment(monkeypatch, server)
+        first, second = (
+            world.run("embeddings", embedding={"model": "ollama:nomic-embed-text"})
+            for _ in range(2)
+        )
+
+    told = [line for line in caplog.messages if "All are made anew with ollama" in line]
+    n_passages = world.table(world.paths.passages).num_rows
+    assert (len(told), first.facts["embeddings"]["n_embedded"]) == (1, n_passages)
+    assert second.facts["embeddings"]["n_embedded"] == 0
+
+
 def test_going_back_to_an_earlier_model_or_question_file_is_free(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

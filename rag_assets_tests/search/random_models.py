@@ -1,13 +1,16 @@
 """Models of fastembed's hub with random weights, in their true shapes, where a download would put
 them."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from string import ascii_letters
 from typing import Any
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from rag_assets.search.embedding.bert import SEGMENTS, BertShape
 from rag_assets.search.embedding.onnx_graph import write_bert
@@ -19,8 +22,36 @@ _SPREAD = 0.02
 Tensors = dict[str, np.ndarray[Any, np.dtype[np.float32]]]
 
 
+def write_wordpiece(folder: Path) -> None:
+    """The tokenizer of BERT's models."""
+    write_tokenizer(folder, max_tokens=MAX_TOKENS)
+
+
+def write_unigram(folder: Path) -> None:
+    """The tokenizer of XLM-RoBERTa's models, with letters instead of its 250,002 pieces."""
+    special = ("<s>", "<pad>", "</s>", "<unk>")
+    letters = [*ascii_letters, *(f"\N{LOWER ONE EIGHTH BLOCK}{letter}" for letter in ascii_letters)]
+    pieces = [*((name, 0.0) for name in special), *((letter, -5.0) for letter in letters)]
+    tokenizer = Tokenizer(models.Unigram(pieces, special.index("<unk>"), False))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>",
+        pair="<s> $A </s> </s> $B </s>",
+        special_tokens=[("<s>", 0), ("</s>", 2)],
+    )
+    tokenizer.save(str(folder / "tokenizer.json"))
+    config = {"model_max_length": MAX_TOKENS, "pad_token": "<pad>"}
+    (folder / "tokenizer_config.json").write_text(json.dumps(config))
+    (folder / "config.json").write_text(json.dumps({"pad_token_id": 1}))
+
+
 def write_model(
-    models_folder: Path, repository: str, file: str, shape: BertShape, head: int | None = None
+    models_folder: Path,
+    repository: str,
+    file: str,
+    shape: BertShape,
+    head: int | None = None,
+    write_its_tokenizer: Callable[[Path], None] = write_wordpiece,
 ) -> Path:
     """Returns the ONNX file. repository: as huggingface_hub names its folder. head: None, logits per
     text (1) or per token (the number of words)."""
@@ -29,7 +60,7 @@ def write_model(
     model.parent.mkdir(parents=True)
     (place / "refs").mkdir()
     (place / "refs" / "main").write_text("0123")
-    write_tokenizer(place / "snapshots" / "0123", max_tokens=MAX_TOKENS)
+    write_its_tokenizer(place / "snapshots" / "0123")
     draw = np.random.default_rng(1)
     weights = {
         name: draw.standard_normal(size, dtype=np.float32) * np.float32(_SPREAD)

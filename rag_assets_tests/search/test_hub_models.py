@@ -1,6 +1,7 @@
 """Models of a hub that cannot be asked here: files of their shapes go through the code that loads
 the real ones, and what comes out is compared with the graph run by itself."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,13 @@ from rag_assets.search.embedding.bert import BertShape
 from rag_assets.search.embedding.providers import open_embedder
 from rag_assets.search.embedding.sparse_vectors import MOST_TERMS, SparseModel
 from rag_assets.search.reranking.cross_encoder import INSTEAD, CrossEncoder, HubFiles, sigmoid
-from rag_assets_tests.search.random_models import MAX_TOKENS, N_WORDS, write_model
+from rag_assets_tests.search.random_models import (
+    MAX_TOKENS,
+    N_WORDS,
+    write_model,
+    write_unigram,
+    write_wordpiece,
+)
 from rag_assets_tests.search.reranking.candidates import candidates_of
 
 pytestmark = pytest.mark.whole
@@ -28,13 +35,14 @@ def output_of(model: Path, *texts: str) -> np.ndarray[Any, np.dtype[np.float32]]
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.enable_truncation(MAX_TOKENS)
     read = tokenizer.encode(*texts)
-    fed = {
+    given = {
         "input_ids": read.ids,
         "attention_mask": read.attention_mask,
         "token_type_ids": read.type_ids,
     }
     session = InferenceSession(str(model), providers=["CPUExecutionProvider"])
-    (output,) = session.run(None, {name: np.array([ids]) for name, ids in fed.items()})
+    fed = {one.name: np.array([given[one.name]]) for one in session.get_inputs()}
+    (output,) = session.run(None, fed)
     return np.asarray(output[0])
 
 
@@ -54,14 +62,22 @@ def test_bge_takes_the_first_token_of_512(tmp_path: Path) -> None:
     )
 
 
-def test_a_cross_encoder_reads_question_and_passage_as_a_pair(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "shape", "tokenizer"),
+    [
+        ("Xenova/ms-marco-MiniLM-L-6-v2", BertShape(n_layers=6, n_segments=2), write_wordpiece),
+        ("BAAI/bge-reranker-base", BertShape(n_layers=12, n_hidden=768), write_unigram),
+    ],
+)
+def test_a_cross_encoder_reads_question_and_passage_as_a_pair(
+    tmp_path: Path, name: str, shape: BertShape, tokenizer: Callable[[Path], None]
+) -> None:
     """A passage cut elsewhere, or read in the place of the question, would still get a score."""
-    name, shape = "Xenova/ms-marco-MiniLM-L-6-v2", BertShape(n_layers=6, n_segments=2)
-    repository = "models--Xenova--ms-marco-MiniLM-L-6-v2"
-    model = write_model(tmp_path, repository, "onnx/model.onnx", shape, head=1)
+    repository = f"models--{name.replace('/', '--')}"
+    model = write_model(tmp_path, repository, "onnx/model.onnx", shape, 1, tokenizer)
     texts = ["Iron rose.", LONG]
 
-    judgement = CrossEncoder(HubFiles(name, tmp_path, INSTEAD), 1).judge(
+    judgement = CrossEncoder(HubFiles(name, tmp_path, INSTEAD), 1, timeout_s=300).judge(
         QUESTION, candidates_of(*texts)
     )
 

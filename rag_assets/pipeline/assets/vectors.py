@@ -13,6 +13,7 @@ made again, wherever the passage is. `embeddings` plans (`_wanted`), makes what 
 (`_make_missing`) and deletes what no passage needs any more (`_keep_only`).
 """
 
+import logging
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +24,7 @@ import dagster as dg
 
 from rag_assets.core.domain import Usage
 from rag_assets.core.errors import WorkLost
-from rag_assets.core.incremental import UpdatePlan, data_version, write_atomically
+from rag_assets.core.incremental import UpdatePlan, data_version, read_sealed, write_atomically
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.paper_tables import Manifest, QuarantinedPaper, manifest_file
 from rag_assets.core.promises import check_all
@@ -74,6 +75,8 @@ from rag_assets.search.indexing.protocols import (
     index_rows,
 )
 
+logger = logging.getLogger(__name__)
+
 
 @dg.asset(
     group_name="index",
@@ -103,6 +106,13 @@ def embeddings(
         return [made_of, facts.identity, sparse.identity if sparse else None, file.stands()]
 
     def make() -> Made:
+        indexed_with = (read_sealed(paths.index_meta) or {}).get("embedding_model", facts.identity)
+        if indexed_with != facts.identity:
+            logger.warning(
+                "The index has vectors of %s. All are made anew with %s, as embedding.model says.",
+                indexed_with,
+                facts.identity,
+            )
         # Plan. Entries are not read for damage again if the file is as the last run left it.
         is_as_left = last_fact(_STANDS) == str(file.stands())
         wanted = _wanted(settings, replace(file, is_as_left=is_as_left), sparse)

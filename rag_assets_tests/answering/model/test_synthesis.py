@@ -8,7 +8,7 @@ import pytest
 
 from rag_assets.answering.model.judges import HostedJudge, JudgedSupport
 from rag_assets.answering.model.synthesis import Synthesis
-from rag_assets.answering.models import open_synthesis
+from rag_assets.answering.opening import open_synthesis
 from rag_assets.answering.trace import Lead
 from rag_assets.answering.verify.verification import EmbeddedSupport
 from rag_assets.core.domain import Claim, LeadSentence

@@ -1,6 +1,5 @@
 """What holds of any paper, however odd."""
 
-import random
 from collections.abc import Callable
 from itertools import pairwise
 
@@ -180,16 +179,3 @@ def test_passages_of_any_paper(blocks: list[Block]) -> None:
     if all(chunk.chunk_type in VERBATIM for chunk in chunks):
         indexed = "".join("".join(block.text.split()) for block in blocks if is_indexed(block))
         assert "".join("".join(passage.text.split()) for passage in passages) == indexed
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.integers(min_value=0, max_value=2**32), st.integers(min_value=10, max_value=200))
-def test_cutting_the_same_paper_again_changes_nothing(seed: int, n_words: int) -> None:
-    """A second run over an unchanged corpus must not change a byte."""
-    rng = random.Random(seed)
-    text = " ".join(
-        rng.choice(["Iron fell.", "Ferritin rose in group A.", "Why?"]) for _ in range(n_words)
-    )
-    blocks = [with_span(BlockKind.PARAGRAPH, text, ("A",), Zone.BODY)]
-
-    assert chunked(blocks) == chunked(blocks)

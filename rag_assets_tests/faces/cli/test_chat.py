@@ -11,13 +11,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from rag_assets.answering.drafts import WITHHELD
 from rag_assets.faces.cli import app
 from rag_assets.questions.conversations import Conversations
 from rag_assets_testing.world import QUESTIONS, World
-from rag_assets_tests.end_to_end.test_guardrails import sabotage_answers
 from rag_assets_tests.faces.cli.processes import COMMAND, environment
-from rag_assets_tests.faces.server.test_withheld import WHY, with_another_number
 
 FERRITIN = QUESTIONS[0]["question"]
 FOLLOW_UP = "What was compared in that paper?"
@@ -112,21 +109,3 @@ def seen(terminal: int, wanted: bytes) -> bytes:
         assert select.select([terminal], [], [], 60)[0], shown
         shown += os.read(terminal, 10_000)
     return shown
-
-
-def test_a_withheld_answer_is_told_in_words_and_its_turn_stays(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A judgement of ours that ends as an error costs the conversation, not only the answer."""
-    sabotage_answers(monkeypatch, with_another_number)
-
-    result = chat(world, f"{FERRITIN}\n{FOLLOW_UP}\n", "runs")
-
-    told = " ".join(result.stdout.split())
-    assert (result.exit_code, "Error" in result.stderr) == (0, False), result.stderr
-    assert WITHHELD in told
-    assert WHY in told
-    assert [question for question, _ in asked_in(world, "runs")] == [FERRITIN, FOLLOW_UP]
-    with Conversations(world.paths.conversations) as kept:
-        first = kept.last_turns("runs", 2)[0]
-    assert (first.answer["withheld"], first.dropped[0]["reason"]) == (True, "numbers_agree")

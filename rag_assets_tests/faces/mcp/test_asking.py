@@ -7,7 +7,7 @@ import pytest
 from mcp.client.stdio import StdioServerParameters
 
 from rag_assets.answering.drafts import WITHHELD
-from rag_assets_testing.world import QUESTIONS, TOPICS, World
+from rag_assets_testing.world import QUESTIONS, World
 from rag_assets_tests.faces.cli.processes import environment
 from rag_assets_tests.faces.mcp.assistant import Assistant, connected, facts_in, words_of
 from rag_assets_tests.faces.server.test_withheld import WHY
@@ -45,18 +45,6 @@ def test_a_refusal_says_that_it_is_one(assistant: Assistant) -> None:
         "The papers in this corpus do not contain enough information"
     )
     assert "This is a refusal" in words_of(result)
-
-
-def test_a_search_gives_passages_with_ids_to_go_on_with(assistant: Assistant) -> None:
-    """Without ids the next call can only guess."""
-    text = assistant.text("search", question=FERRITIN, k=2)
-
-    first = facts_in(text)["hits"][0]
-    assert text.startswith("2 chunks, best first.\n")
-    assert TOPICS["ferritin"][1] in first["text"]
-    assert first["page"].startswith("p")
-    assert first["chunk_id"].startswith("ferritin:")
-    assert (first["paper_id"], first["title"]) == ("ferritin", "Ferritin in athletes")
 
 
 @pytest.mark.parametrize(

@@ -36,16 +36,6 @@ def test_a_quote_that_stands_in_a_paper_is_verified_with_its_place(assistant: As
     assert (place["page"], place["section"], place["as_it_stands"]) == ("p. 2", "2 Results", FACT)
 
 
-def test_a_quote_with_another_number_is_not_verified_and_the_number_is_named(
-    assistant: Assistant,
-) -> None:
-    """Such a quote is the likeliest mistake of all, and the dearest."""
-    text = assistant.text("verify_quote", quote=FACT.replace("12%", "21%"), paper_id="ferritin")
-
-    assert text.startswith("NEAR")
-    assert facts_in(text)["places"][0]["differences"] == [{"quote": "21", "paper": "12"}]
-
-
 def test_a_made_up_quote_is_not_found_and_the_reply_says_what_was_not_searched(
     assistant: Assistant,
 ) -> None:

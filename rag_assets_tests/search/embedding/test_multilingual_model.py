@@ -12,7 +12,6 @@ from rag_assets.search.embedding.base import Embedder
 from rag_assets.search.embedding.providers import open_embedder
 from rag_assets.search.embedding.token_vectors import PassageTokens, open_token_encoder
 from rag_assets_tests.search.embedding.conftest import E5
-from rag_assets_tests.search.embedding.reference_texts import TEXTS
 
 QUESTION, PASSAGE = "Wie viel Eisen nahm das Ferritin auf?", "Ferritin fell in all groups."
 PASSAGES = [
@@ -58,18 +57,6 @@ def test_a_question_lies_nearest_its_passage_in_any_language(
 ) -> None:
     """Readers ask English papers in their own language."""
     assert int(np.argmax(e5.embed_passages(PASSAGES) @ e5.embed_query(question))) == answered_by
-
-
-def test_a_vector_depends_on_no_other_text_and_on_no_thread_count(
-    e5: Embedder, models_folder: Path
-) -> None:
-    """Else a build that was killed and resumed would differ from an undisturbed one."""
-    texts = TEXTS[:3]
-
-    together = e5.embed_passages(texts)
-
-    one_thread = open_embedder(E5, models_folder, n_threads=1)
-    assert np.array_equal(together, one_thread.embed_passages(texts[::-1])[::-1])
 
 
 def test_the_prefix_has_no_token_of_its_own(e5: Embedder, models_folder: Path) -> None:

@@ -13,7 +13,7 @@ from rag_assets.search.indexing.folders import FolderIndex
 from rag_assets.search.indexing.protocols import IndexFiles, IndexRow
 from rag_assets.search.indexing.tantivy_index import TantivyFiles
 from rag_assets_tests.search.indexing.folders import update_index
-from rag_assets_tests.search.indexing.rows import numbered_rows, row, vectors_of
+from rag_assets_tests.search.indexing.rows import numbered_rows, vectors_of
 
 CHROMA = ChromaFiles("test-model", vectors_of)
 TARGETS = [pytest.param(CHROMA, id="chroma"), pytest.param(TantivyFiles(), id="tantivy")]
@@ -25,21 +25,6 @@ def held(folder: Path, files: IndexFiles) -> dict[str, str]:
 
 def wanted(rows: Sequence[IndexRow]) -> dict[str, str]:
     return {one.passage_id: one.fingerprint for one in rows}
-
-
-def test_a_damaged_published_index_is_built_anew(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """After damage to the files the next run must rebuild the index by itself."""
-    rows = numbered_rows(10)
-    target = TantivyFiles()
-    update_index(FolderIndex(tmp_path / "index", target), rows)
-    (tmp_path / "index" / "meta.json").write_text("{")
-
-    update_index(FolderIndex(tmp_path / "index", target), [*rows, row("new", "text")])
-
-    assert len(held(tmp_path / "index", target)) == 11
-    assert "is built anew" in caplog.text
 
 
 _KILLED_RUN = """

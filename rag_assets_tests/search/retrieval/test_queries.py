@@ -264,20 +264,3 @@ def test_other_wordings_find_more_and_each_hit_tells_what_found_it(
     assert of_passage.lexical_score is None, (
         "a made-up passage is no question: its words are not searched"
     )
-
-
-def test_a_strong_hit_of_the_question_stays_first_whatever_other_wordings_find(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A model's wordings may all be about something else, and then agree on what is not asked."""
-    CORPUS.index(tmp_path / "index")
-    monkeypatch.setattr(ranking, "CANDIDATES", 2)
-    with (
-        WireServer("openai") as server,
-        planning(tmp_path, server, monkeypatch, {"variants": 2}) as planner,
-    ):
-        server.answer_with(wordings("silt on fields", "what settles on fields"))
-        with CORPUS.searcher(tmp_path / "index", RetrievalSettings(), planner=planner) as searcher:
-            hits = searcher.evidence(asked("Which welded joints tire on fields?"), 3).hits
-
-    assert [hit.chunk.chunk_id for hit in hits][:2] == ["bridge", "river"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.core.domain import TITLE_PAGE_HEADING, Chunk, Filter
+from rag_assets.core.domain import TITLE_PAGE_HEADING, Chunk
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.questions import Question, asked
 from rag_assets.search.indexing.chroma import ChromaStore
@@ -163,18 +163,6 @@ def test_vectors_without_weight_are_not_searched(folder: Path) -> None:
 
     assert {hit.chunk.chunk_id for hit in found} == {"iron", "figure"}
     assert {hit.dense_score for hit in found} == {None}
-
-
-def test_a_paper_filter_holds_in_both_indexes(folder: Path) -> None:
-    """One index that ignores the filter is enough to answer from the wrong paper."""
-    with CORPUS.searcher(folder, SETTINGS) as searcher:
-        filtered = searcher.hits(
-            searcher.rank("ferritin fell", Filter.of_papers(["jones2021"])), 10
-        )
-        none = searcher.hits(searcher.rank("ferritin fell", Filter.of_papers([])), 10)
-
-    assert {hit.chunk.paper_id for hit in filtered} == {"jones2021"}
-    assert none == []
 
 
 def test_title_pages_are_found_by_questions_about_the_publication_only(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from rag_assets_tests.faces.server.browser.drawn_papers import (
     HERON_PAGE,
     HERON_QUESTION,
     HERON_SENTENCE,
-    MOSS_ABSTRACT,
     MOSS_QUESTION,
     MOSS_SENTENCE,
 )
@@ -198,13 +197,3 @@ def test_the_sentence_stands_in_its_text_below_the_page(page: Page, live_shelf: 
     reader.get_by_text("The sentence in its text").click()
 
     expect(reader.locator("mark")).to_have_text(HERON_SENTENCE)
-
-
-def test_a_paper_is_listed_and_opens_with_its_abstract(page: Page, live_shelf: Live) -> None:
-    """File names and titles do not tell which paper to read."""
-    open_page(page, live_shelf)
-
-    expect(page.locator("[data-paper=moss] .abstract")).to_have_text(MOSS_ABSTRACT)
-    page.locator("[data-paper=moss] .paper-title").click()
-
-    expect(page.locator("#reader .summary p")).to_have_text(MOSS_ABSTRACT)
