@@ -19,6 +19,7 @@ import numpy as np
 
 from rag_assets.answering.drafts import (
     DEFAULT_OPTIONS,
+    EXTRACTIVE,
     Answerer,
     AnswerOptions,
     Readers,
@@ -250,7 +251,10 @@ class Engine:
         with self._snapshots.newest() as searcher, self._slots:  # opening takes no slot
             question = searcher.as_read(question)
             return searcher.evidence(
-                question, self._settings.answering.k if k is None else k, budget_tokens
+                question,
+                self._settings.answering.k if k is None else k,
+                budget_tokens,
+                for_model=self._is_read_by_model,
             )
 
     def papers(self, where: Where = None) -> list[str]:
@@ -292,7 +296,8 @@ class Engine:
             budget = question_budget(answering.thorough)
             answered = partial(thorough.answer, budget=budget)
         with self._snapshots.newest() as searcher, _costed(budget):
-            events = answered(searcher.as_read(question), partial(searcher.evidence, rankings={}))
+            retrieve = partial(searcher.evidence, rankings={}, for_model=self._is_read_by_model)
+            events = answered(searcher.as_read(question), retrieve)
             asked = question.question
             parts: tuple[str, ...] = ()
             while True:
@@ -345,6 +350,10 @@ class Engine:
         """Whether an answer may be seen as it is, on the published corpus."""
         with self._snapshots.newest() as searcher:
             return self._as_seen(result, result.question, searcher) == result
+
+    @property
+    def _is_read_by_model(self) -> bool:
+        return self._answerer is None and self._settings.answering.model != EXTRACTIVE
 
     @property
     def is_built(self) -> bool:

@@ -308,7 +308,9 @@ class RetrievalSettings(StageSettings):
     budget_tokens: int = Field(
         10_000,
         gt=0,
-        description="Tokens of context packed for an answerer; the best passage is packed in any case.",
+        description="Most tokens of context packed for an answerer; the best passage is packed in any case. A model is "
+        "given 1,000 for each of the answering.k chunks and for the second and third part or paper that a question "
+        "asks about: 6,000 to 8,000.",
     )
     neighbours: int = Field(
         1,
@@ -404,7 +406,8 @@ class AnsweringSettings(StageSettings):
     k: int = Field(
         6,
         gt=0,
-        description="Chunks retrieved for a question, or for each of its two parts; of more parts fewer each.",
+        description="Chunks retrieved for a question, or for each of its two parts; of more parts fewer each. A model "
+        "reads passages of twice as many.",
     )
     min_sources: int = Field(2, ge=1, description="Distinct papers an answer should cite.")
     retry_extra_k: int = Field(

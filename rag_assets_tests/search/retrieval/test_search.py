@@ -270,3 +270,39 @@ def test_each_part_of_a_question_is_given_its_own_best_chunks(tmp_path: Path) ->
 
     assert len(found.hits) == 1
     assert {one.paper_id for one in found.contexts} == {"smith2020", "jones2021"}
+
+
+def test_a_model_reads_more_chunks_than_sentences_are_chosen_from(tmp_path: Path) -> None:
+    """Half of the evidence that an answer missed stood just behind the chunks that were read."""
+    flocks = [chunk_of(f"i{n}", f"Ferritin fell in flock {n}.", ordinal=n) for n in range(9)]
+    corpus = Corpus(flocks)
+    corpus.index(tmp_path)
+    asked = Question(id="q", question="In which flock fell ferritin?")
+
+    alone = SETTINGS.model_copy(update={"neighbours": 0})
+    with corpus.searcher(tmp_path, alone) as searcher:
+        n_read = [
+            len({one.chunk_id for one in searcher.evidence(asked, 2, for_model=for_model).contexts})
+            for for_model in (False, True)
+        ]
+
+    assert n_read == [2, 4]
+
+
+def test_a_model_reads_the_abstract_and_the_conclusion_of_a_paper_it_is_asked_about(
+    tmp_path: Path,
+) -> None:
+    """What limits a study stands at its end, in other words than the question's."""
+    results = [
+        chunk_of(f"r{n}", f"Ferritin fell in winter number {n}.", ordinal=n) for n in range(1, 9)
+    ]
+    begin = chunk_of("begin", "Lambs were weighed.", section="Abstract")
+    end = chunk_of("end", "Lambs should graze longer.", section="Conclusion", ordinal=9)
+    corpus = Corpus([begin, *results, end])
+    corpus.index(tmp_path)
+    asked = Question(id="q", question="When fell ferritin?", paper_ids=("smith2020",))
+
+    with corpus.searcher(tmp_path, SETTINGS) as searcher:
+        found = searcher.evidence(asked, 1, for_model=True)
+
+    assert {"begin", "end"} <= {one.chunk_id for one in found.contexts}
