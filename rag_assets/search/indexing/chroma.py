@@ -4,9 +4,13 @@
 Vectors are always handed over: the collection has no embedding function, so nothing can be
 downloaded. Chroma's own client cache is not used: it is keyed by path and would go on serving a
 folder that was replaced. Chroma must never open a folder that is not as it was closed, see
-`folders`. The folder also holds all vectors in one file (`exact_vectors`).
+`folders`. The folder also holds all vectors in one file (`exact_vectors`). Up to a size that file
+is searched; then the database may differ from it in a few passages, until it is written in its
+turn.
 """
 
+import logging
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -16,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rag_assets.core.incremental import STAGED_SUFFIX, fingerprint, plan_update
+from rag_assets.core.incremental import STAGED_SUFFIX, UpdatePlan, fingerprint, plan_update
 from rag_assets.search.indexing.exact_vectors import VECTORS_FILE, ExactVectors, write_vectors
 from rag_assets.search.indexing.folders import opened_for_reading
 from rag_assets.search.indexing.protocols import (
@@ -35,6 +39,7 @@ if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
     from chromadb.config import System
 
+logger = logging.getLogger(__name__)
 COLLECTION = "passages"
 DATABASE_FILE = "chroma.sqlite3"
 EXACT_UP_TO_BYTES = 1_024_000_000
@@ -164,11 +169,13 @@ CREATE TRIGGER IF NOT EXISTS reading_leaves_no_trace BEFORE INSERT ON acquire_wr
 BEGIN SELECT RAISE(IGNORE); END
 """
 
-_FINGERPRINTS = """
+_VALUES = """
 SELECT embeddings.embedding_id, kept.string_value
 FROM embeddings JOIN embedding_metadata AS kept ON kept.id = embeddings.id
-WHERE kept.key = 'fingerprint'
+WHERE kept.key = ?
 """
+_MOST_BEHIND = 0.01
+"""Share of the passages in which the database may differ from the file while nothing asks it."""
 
 
 @dataclass(frozen=True)
@@ -181,7 +188,6 @@ class ChromaFiles:
     likes."""
     most_changed: ClassVar[float] = 0.05
     """Updates wear the graph out: it keeps deleted vectors, and finds fewer of the nearest ones."""
-    only_replaced: ClassVar[str] = VECTORS_FILE
     place: ClassVar[str] = ""
 
     @property
@@ -189,42 +195,55 @@ class ChromaFiles:
         return IndexIdentity("chroma", self.model_id, fingerprint(_GRAPH))
 
     def fingerprints(self, folder: Path) -> dict[str, str]:
-        """Read by SQLite itself: what counts is what is in the file."""
-        database = folder / DATABASE_FILE
-        if not database.exists():
-            return {}
-        with closing(
-            sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)
-        ) as connection:
-            return dict(connection.execute(_FINGERPRINTS))
+        is_there = (folder / VECTORS_FILE).exists()
+        return ExactVectors.open(folder).fingerprints() if is_there else {}
 
     def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> None:
-        plan = plan_update(
-            self.fingerprints(folder), {id_: row.fingerprint for id_, row in rows.items()}
-        )
+        """Write the file, and the database unless it may wait, see `_may_wait`."""
+        wanted = {id_: row.fingerprint for id_, row in rows.items()}
+        plan = plan_update(self.fingerprints(folder), wanted)
         to_build = [rows[id_] for id_ in plan.to_build]
         new = dict(zip(plan.to_build, self.vectors_of(to_build), strict=True)) if to_build else {}
         write_vectors(folder, rows, new)
+        plan = plan_update(_in_database(folder, "fingerprint"), wanted)
+        if _may_wait(folder, plan, rows):
+            n_behind = len(plan.to_build) + len(plan.removed)
+            logger.info("Chroma's database waits: %d of %d passages differ.", n_behind, len(rows))
+        else:
+            self._write_database(folder, plan, rows, report)
+
+    def _write_database(
+        self, folder: Path, plan: UpdatePlan, rows: Mapping[str, IndexRow], report: Report
+    ) -> None:
+        """Bring it to what the file holds."""
+        for file in (path for path in folder.rglob("*") if path.is_file()):
+            if file.name != VECTORS_FILE:
+                _unlinked(file)
+        vectors = ExactVectors.open(folder)
         with panics_as_errors(), closing(self._opened(folder)) as store:
             for start in range(0, len(plan.to_drop), BATCH):
                 store.delete(plan.to_drop[start : start + BATCH])
-            for start in range(0, len(to_build), BATCH):
-                some = to_build[start : start + BATCH]
-                store.upsert(some, np.stack([new[row.passage_id] for row in some]))
-                report(start + len(some), len(to_build))
-            if plan.to_drop and not to_build:
+            for start in range(0, len(plan.to_build), BATCH):
+                some = plan.to_build[start : start + BATCH]
+                store.upsert([rows[id_] for id_ in some], vectors.vectors(some))
+                report(start + len(some), len(plan.to_build))
+            if plan.to_drop and not plan.to_build:
                 store.rewrite_one()
         if plan.to_drop:
             _without_free_pages(folder / DATABASE_FILE)
 
     def faulty(self, folder: Path, sample: Sequence[IndexRow]) -> tuple[str, ...]:
         """Passages that are not the same in the database and in the file for exact search: by id
-        and fingerprint all of them, by vector those of the sample."""
+        and fingerprint all of them, if they are more than may wait; by vector those of the sample,
+        unless the database is still the published one."""
         exact = ExactVectors.open(folder)
-        held, compared = self.fingerprints(folder), exact.fingerprints()
-        if held != compared:
-            return tuple(sorted({id_ for id_, _ in held.items() ^ compared.items()}))
-        ids = [row.passage_id for row in sample if row.passage_id in held]
+        held, compared = _in_database(folder, "fingerprint"), exact.fingerprints()
+        behind = {id_ for id_, _ in held.items() ^ compared.items()}
+        if len(behind) > _MOST_BEHIND * len(compared):
+            return tuple(sorted(behind))
+        if (folder / DATABASE_FILE).stat().st_nlink > 1:
+            return ()
+        ids = [id_ for row in sample if (id_ := row.passage_id) in held.keys() - behind]
         with closing(ChromaStore.open_in_place(folder)) as store:
             stored = store.vectors(ids)
         pairs = zip(ids, exact.vectors(ids), strict=True)
@@ -255,6 +274,40 @@ class ChromaFiles:
             system.stop()
             raise
         return _WritableStore(system, collection_of(api, model))
+
+
+def _in_database(folder: Path, key: str) -> dict[str, str]:
+    """A value of each passage in the database, read by SQLite itself: what counts is what is in the
+    file."""
+    database = folder / DATABASE_FILE
+    if not database.exists():
+        return {}
+    uri = f"{database.absolute().as_uri()}?mode=ro"
+    with closing(sqlite3.connect(uri, uri=True)) as connection:
+        return dict(connection.execute(_VALUES, (key,)))
+
+
+def _may_wait(folder: Path, plan: UpdatePlan, rows: Mapping[str, IndexRow]) -> bool:
+    """Whether the database may stay as it is: it is there, no search asks it, it differs in few
+    passages, and every paper in it is still in the index."""
+    papers = set(_in_database(folder, "paper_id").values())
+    is_searched = (folder / VECTORS_FILE).stat().st_size > EXACT_UP_TO_BYTES
+    n_behind = len(plan.to_build) + len(plan.removed)
+    is_little = n_behind <= _MOST_BEHIND * len(rows)
+    return (
+        bool(papers)
+        and not is_searched
+        and is_little
+        and papers <= {row.paper_id for row in rows.values()}
+    )
+
+
+def _unlinked(file: Path) -> None:
+    """Make a file one of its own, which may be written into, if it has another name too."""
+    if file.stat().st_nlink > 1:
+        staged = file.with_name(f"{file.name}{STAGED_SUFFIX}")
+        shutil.copy2(file, staged)
+        staged.replace(file)
 
 
 def _without_free_pages(database: Path) -> None:

@@ -14,7 +14,6 @@ import shutil
 import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from fnmatch import fnmatchcase
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, Generic, TypeVar
@@ -155,19 +154,9 @@ class FolderIndex(Generic[Opened]):
         return self.files.fingerprints(self.folder)
 
     def copy_to(self, staged: Path) -> None:
-        """Put the files of the published version into a new folder, to be updated there."""
-
-        def taken_over(file: str, to: str) -> None:
-            (link if fnmatchcase(Path(file).name, self.files.only_replaced) else shutil.copy2)(
-                file, to
-            )
-
-        shutil.copytree(
-            self.folder,
-            staged,
-            ignore=shutil.ignore_patterns(MANIFEST_FILE),
-            copy_function=taken_over,
-        )
+        """Link the files of the published version into a new folder, to be updated there."""
+        unwanted = shutil.ignore_patterns(MANIFEST_FILE)
+        shutil.copytree(self.folder, staged, ignore=unwanted, copy_function=link)
 
 
 def opened_for_reading(
@@ -243,6 +232,12 @@ class StagedIndex:
     folder: Path | None = None
     """Where it was written."""
     staged: StagedFiles = field(default_factory=StagedFiles)
+
+    @property
+    def megabytes_written(self) -> float:
+        """Size of its files that are not those of the published version."""
+        files = [path.stat() for path in self.folder.rglob("*")] if self.folder else []
+        return sum(file.st_size for file in files if file.st_nlink == 1) / 1e6
 
     def publish(self) -> None:
         """Let readers see it. Raises GuardrailBroken, and deletes it, when its audit does not

@@ -202,12 +202,6 @@ class IndexFiles(Protocol[Opened]):
         ...
 
     @property
-    def only_replaced(self) -> str:
-        """Pattern of names of files that are replaced by others, and never written into: a new
-        version links them."""
-        ...
-
-    @property
     def place(self) -> str:
         """Where the index is, if only a note of it is in the folder; else empty."""
         ...
@@ -224,7 +218,7 @@ class IndexFiles(Protocol[Opened]):
 
     def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> None:
         """Bring it durably to exactly `rows` (by passage_id); what is the same by fingerprint is
-        left alone."""
+        left alone. Its files may be links to published ones: those are replaced, not written into."""
         ...
 
     def faulty(self, folder: Path, sample: Sequence[IndexRow]) -> tuple[str, ...]:

@@ -200,9 +200,8 @@ class TantivyFiles:
     """
 
     most_changed = float("inf")
-    """An updated index answers as a fresh one."""
-    only_replaced = "*"
-    """Segments never change, and other files are replaced by a rename."""
+    """An updated index answers as a fresh one. Segments never change, and other files are replaced
+    by a rename."""
     place = ""
 
     def __init__(self) -> None:

@@ -2,11 +2,12 @@
 
 import socket
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from rag_assets.search.indexing.chroma import ChromaFiles, ChromaStore
+from rag_assets.search.indexing.chroma import DATABASE_FILE, ChromaFiles, ChromaStore
 from rag_assets.search.indexing.exact_vectors import ExactVectors, write_vectors
 from rag_assets.search.indexing.folders import FolderIndex
 from rag_assets.search.indexing.protocols import Scope, VectorStore
@@ -118,6 +119,30 @@ def test_a_graph_is_built_anew_when_a_twentieth_of_it_has_changed(tmp_path: Path
         n_changed.append(manifest.n_changed)
 
     assert n_changed == [2, 4, 0, 2, 4]
+
+
+def test_an_edit_leaves_the_database_alone_until_its_turn(tmp_path: Path) -> None:
+    """Copying, opening and saving Chroma's graph was the larger part of what an edit costs, and no
+    search asks it."""
+    target, rows = FolderIndex(tmp_path / "chroma", TARGET), numbered_rows(400)
+    update_index(target, rows)
+    database = tmp_path / "chroma" / DATABASE_FILE
+    first = database.stat().st_ino
+
+    update_index(target, [row(rows[0].passage_id, "gneiss folds"), *rows[1:]])
+
+    with closing(target.open()) as store:
+        (hit,) = store.search(bag_of_words("gneiss folds"), 1)
+    assert (hit.passage_id, database.stat().st_ino) == (rows[0].passage_id, first)
+
+    edited = [row(one.passage_id, f"edit {n}") for n, one in enumerate(rows[:5])]
+    update_index(target, [*edited, *rows[5:]])
+
+    assert database.stat().st_ino != first, "more than a hundredth differs"
+    with closing(ChromaStore.open(tmp_path / "chroma")) as graph:
+        assert (
+            graph.cosines(bag_of_words("edit 3"), [rows[3].passage_id])[rows[3].passage_id] > 0.99
+        )
 
 
 def _holds(folder: Path, needle: bytes) -> bool:

@@ -43,7 +43,6 @@ class QdrantFiles:
 
     most_changed: ClassVar[float] = 0.0
     """Nothing is copied: each version is written as a whole."""
-    only_replaced: ClassVar[str] = "*"
 
     def __init__(
         self,
