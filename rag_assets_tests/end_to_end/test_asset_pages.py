@@ -37,7 +37,7 @@ def test_pictures_are_small_enough_to_be_seen_without_a_click() -> None:
             [n * n % 1100 for n in range(5000)], {"min": 40, "target": 1000, "max": 1200}, "tokens"
         ),
         bars({name: 100 - place for place, name in enumerate(names)}, "chunks per section"),
-        lines({"paper_mrr": [0.5, None, *[n % 7 / 7 for n in range(48)]]}, "evaluations"),
+        lines({"mrr": [0.5, None, *[n % 7 / 7 for n in range(48)]]}, "evaluations", {"mrr": 0.6}),
     ]
 
     assert [picture(each).size for each in drawn] == [(330, 120)] * 3
@@ -62,6 +62,37 @@ def test_the_page_of_chunk_stats_opens_with_what_is_asked_first(world: World) ->
     assert picture(page["pages"])
     assert page["papers"].records[0].data["paper_id"] == "plain"
     assert facts["parsed_index"]["changes"] == "added plain"
+
+
+def test_pages_open_with_what_is_asked_first(world: World) -> None:
+    """What changed, what failed and what it cost stood below settings, or below all columns."""
+    facts = world.run().facts
+
+    assert {asset: list(page)[:3] for asset, page in facts.items() if asset in OPENINGS} == OPENINGS
+    assert facts["parsed_index"]["changes"] == "nothing"
+    assert "dagster/column_schema" not in facts["parsed_index"], "Dagster shows it above all else"
+    (run,) = world.instance.get_runs()
+    assert run.tags["rag_assets/cost_usd"] == "0.0000"
+
+
+OPENINGS = {
+    "parsed_index": ["changes", "not_read", "papers"],
+    "embeddings": ["cost_usd", "megabytes", "file_stands"],
+    "chroma_index": ["megabytes", "megabytes_written", "store"],
+    "bm25_index": ["megabytes", "megabytes_written", "store"],
+    "qa": ["cost_usd", "changes", "answers"],
+    "smoke_eval": ["cost_usd", "history", "not_right"],
+}
+
+
+def test_every_asset_says_what_it_is_for_whose_it_is_and_where_its_code_is() -> None:
+    """A newcomer who stands before a box in the graph would have to search the code."""
+    graph = build_defs().resolve_asset_graph()
+    for node in map(graph.get, graph.materializable_asset_keys):
+        assert node.description, node.key
+        assert node.owners == ["team:rag_assets"], node.key
+        assert node.kinds, node.key
+        assert "dagster/code_references" in node.metadata, node.key
 
 
 def stale(world: World) -> list[str]:

@@ -107,4 +107,4 @@ def test_a_run_ended_while_embedding_says_what_is_done_and_goes_on_later(
     assert left_over == [], "workers outlive the run"
     assert outcome.is_success
     facts = outcome.facts["embeddings"]
-    assert 0 < facts["n_embedded"] <= facts["dagster/row_count"] - n_kept
+    assert 0 < facts["n_added"] <= facts["dagster/row_count"] - n_kept

@@ -3,6 +3,7 @@
 each paper cites)."""
 
 from collections import defaultdict
+from functools import cache
 
 import dagster as dg
 import pyarrow as pa
@@ -71,17 +72,15 @@ from rag_assets.corpus.summaries.update import (
 )
 from rag_assets.hosted.connections import Connections
 from rag_assets.pipeline.assets import corpus
-from rag_assets.pipeline.assets.previews import markdown_table
-from rag_assets.pipeline.assets.publishing import (
-    Outcome,
+from rag_assets.pipeline.assets.paper_tables import (
     TableAudit,
     brought_up_to_date,
     checksums,
+    first_rows,
     lineage,
-    progress,
-    specs,
-    usage_facts,
 )
+from rag_assets.pipeline.assets.previews import markdown_table
+from rag_assets.pipeline.assets.publishing import Outcome, checked_asset, progress
 from rag_assets.search.embedding.providers import embedder_facts
 from rag_assets.search.embedding.work import counting
 
@@ -89,13 +88,12 @@ _N_PAPERS_SHOWN, _N_ROWS_SHOWN = 50, 20
 """Rows of a table on the page of an asset: of papers, and of entries or profiles."""
 
 
-@dg.asset(
-    group_name="chunks",
+@checked_asset(
+    "chunks",
+    CHUNK_PROMISES,
     deps=[corpus.blocks, corpus.parsed_index],
-    check_specs=specs("chunks", CHUNK_PROMISES),
-    output_required=False,
-    code_version=str(CHUNKER_VERSION),
     kinds={"parquet"},
+    version=CHUNKER_VERSION,
 )
 def chunks(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Workforce]) -> Outcome:
     """The pieces of text that answers read and cite; `data/cache/chunks.parquet`.
@@ -124,7 +122,7 @@ def chunks(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Wor
         update,
         audit,
         provenance={"settings": settings.chunking.fingerprint(), "tokenizer": tokenizer},
-        settings={"chunking": settings.chunking},
+        settings=["chunking"],
         follows_from=[index.checksums, blocks.checksums],
     )
 
@@ -134,6 +132,7 @@ _COUNTED = [
     "char_end", "n_own_chars",
 ]  # fmt: skip
 """Columns of chunks without texts."""
+_PREVIEWED = ["chunk_id", "n_tokens", "page_start", "page_end", "section_path", "text"]
 _FROM_BLOCKS = {
     name: [("blocks", name)]
     for name in (
@@ -180,26 +179,22 @@ def _audit(
         quarantined,
         accounts,
     )
-    first = next(
-        draft.parts(["chunk_id", "n_tokens", "page_start", "page_end", "section_path", "text"])
-    ).slice(0, 5)
     return TableAudit(
         check_all(CHUNK_PROMISES, candidate),
-        {"n_quarantined": len(quarantined)} | lineage(_FROM_BLOCKS),
+        lineage(_FROM_BLOCKS),
         {
-            "preview": markdown_table(first.to_pylist(), n_shown=5),
+            "preview": first_rows(draft, _PREVIEWED, n_shown=5),
             "text": markdown_table(accounts, n_shown=_N_PAPERS_SHOWN),
         },
     )
 
 
-@dg.asset(
-    group_name="index",
+@checked_asset(
+    "index",
+    PASSAGE_PROMISES,
     deps=[chunks, corpus.papers, "summaries"],
-    check_specs=specs("passages", PASSAGE_PROMISES),
-    output_required=False,
-    code_version=str(PASSAGER_VERSION),
     kinds={"parquet"},
+    version=PASSAGER_VERSION,
 )
 def passages(
     settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Workforce]
@@ -219,21 +214,16 @@ def passages(
         return update_passages(published, chunks, settings.passages, window, spread, text)
 
     def audit(draft: PaperTable) -> TableAudit:
-        made, quarantined = (
-            draft.columns(["passage_id", "paper_id", "n_tokens"]),
-            draft.manifest.quarantined,
-        )
-        return TableAudit(
-            check_all(PASSAGE_PROMISES, PassagesCandidate(made, facts.max_tokens, quarantined)),
-            {"n_quarantined": len(quarantined)} | lineage(_FROM_CHUNKS),
-        )
+        made = draft.columns(["passage_id", "paper_id", "n_tokens"])
+        candidate = PassagesCandidate(made, facts.max_tokens, draft.manifest.quarantined)
+        return TableAudit(check_all(PASSAGE_PROMISES, candidate), lineage(_FROM_CHUNKS))
 
     yield from brought_up_to_date(
         PaperTable.published(paths.passages, PASSAGES),
         update,
         audit,
         provenance={"settings": settings.passages.fingerprint(), "tokenizer": facts.tokenizer_id},
-        settings={"passages": settings.passages, "embedding": settings.embedding},
+        settings=["passages", "embedding"],
         follows_from=[chunks.checksums, *checksums(added), facts.tokenizer_id, facts.max_tokens],
     )
 
@@ -252,18 +242,17 @@ def _summaries(paths: Paths) -> dict[str, dict[str, str]]:
     return by_paper
 
 
-@dg.asset(
-    group_name="index",
+@checked_asset(
+    "index",
+    PROFILE_PROMISES,
     deps=[corpus.blocks, corpus.papers],
-    check_specs=specs("profiles", PROFILE_PROMISES),
-    output_required=False,
-    code_version=str(PROFILER_VERSION),
     kinds={"parquet"},
+    version=PROFILER_VERSION,
 )
 def profiles(
     settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Workforce]
 ) -> Outcome:
-    """Title, words of the file's name, first page of each paper: what a question names it by;
+    """What a question names a paper by: its title, the words of its file's name, its first page;
     `data/cache/profiles.parquet`."""
     paths = settings.paths
     blocks = PaperTable.required(paths.blocks, BLOCKS)
@@ -278,11 +267,7 @@ def profiles(
         )
 
     def audit(draft: PaperTable) -> TableAudit:
-        first = (
-            next(draft.parts(["paper_id", "title", "file_words", "periods"]))
-            .slice(0, _N_ROWS_SHOWN)
-            .to_pylist()
-        )
+        shown = ["paper_id", "title", "file_words", "periods"]
         candidate = EachPaperCandidate(
             draft.columns(["paper_id"])["paper_id"].to_pylist(),
             blocks.papers,
@@ -290,7 +275,7 @@ def profiles(
         )
         return TableAudit(
             check_all(PROFILE_PROMISES, candidate),
-            previews={"papers": markdown_table(first, n_shown=_N_ROWS_SHOWN)},
+            previews={"papers": first_rows(draft, shown, n_shown=_N_ROWS_SHOWN)},
         )
 
     yield from brought_up_to_date(
@@ -302,13 +287,12 @@ def profiles(
     )
 
 
-@dg.asset(
-    group_name="chunks",
+@checked_asset(
+    "chunks",
+    SUMMARY_PROMISES,
     deps=[chunks, corpus.papers],
-    check_specs=specs("summaries", SUMMARY_PROMISES),
-    output_required=False,
-    code_version=str(SUMMARIZER_VERSION),
     kinds={"parquet"},
+    version=SUMMARIZER_VERSION,
 )
 def summaries(
     settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Connections]
@@ -321,19 +305,22 @@ def summaries(
     changes.
     """
     published = PaperTable.published(settings.paths.summaries, SUMMARIES)
-    spent_before = models.budget.spent
-    made = _summarised(settings, models, published.columns(SUMMARIES.names))
-    facts = {"model": settings.summaries.model, "n_asked": made.n_asked} | usage_facts(
-        models.budget.since(spent_before)
-    )
-    preview = {"preview": markdown_table(made.table.slice(0, 5).to_pylist(), n_shown=5)}
-    audit = TableAudit(check_all(SUMMARY_PROMISES, made), facts, preview)
+    made = cache(lambda: _summarised(settings, models, published.columns(SUMMARIES.names)))
+
+    def audit(draft: PaperTable) -> TableAudit:
+        return TableAudit(
+            check_all(SUMMARY_PROMISES, made()),
+            {"model": settings.summaries.model, "n_asked": made().n_asked},
+            {"preview": first_rows(draft, SUMMARIES.names, n_shown=5)},
+        )
+
     yield from brought_up_to_date(
         published,
-        lambda published: update_to(made.table, made.plan, published),
-        lambda _: audit,
+        lambda published: update_to(made().table, made().plan, published),
+        audit,
         provenance={"settings": settings.summaries.fingerprint()},
-        settings={"summaries": settings.summaries},
+        settings=["summaries"],
+        models=models,
     )
 
 
@@ -352,18 +339,13 @@ def _summarised(settings: Settings, models: Connections, published: pa.Table) ->
     )
 
 
-@dg.asset(
-    group_name="index",
-    deps=[corpus.blocks],
-    check_specs=specs("references", REFERENCE_PROMISES),
-    output_required=False,
-    code_version=str(REFERENCES_VERSION),
-    kinds={"parquet"},
+@checked_asset(
+    "index", REFERENCE_PROMISES, deps=[corpus.blocks], kinds={"parquet"}, version=REFERENCES_VERSION
 )
 def references(
     settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Workforce]
 ) -> Outcome:
-    """The entries of every reference list, and where the text refers to them;
+    """Which works each paper cites, and where: the entries of its reference list;
     `data/cache/references.parquet`.
 
     An answer says of a quoted sentence whether it reports the works it refers to.

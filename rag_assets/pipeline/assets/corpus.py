@@ -48,15 +48,14 @@ from rag_assets.parsing.store import (
     is_recent,
     note_removal,
 )
-from rag_assets.pipeline.assets.previews import markdown_table, short_id, table
-from rag_assets.pipeline.assets.publishing import (
-    Outcome,
+from rag_assets.pipeline.assets.paper_tables import (
     TableAudit,
     brought_up_to_date,
     checksums,
-    progress,
-    specs,
+    lineage,
 )
+from rag_assets.pipeline.assets.previews import markdown_table, short_id, table
+from rag_assets.pipeline.assets.publishing import Outcome, checked_asset, progress
 from rag_assets.pipeline.assets.sources import PAPER_FILES
 
 N_PAPERS_SHOWN = 50
@@ -66,18 +65,17 @@ _PAPER_COLUMNS = (
 )  # fmt: skip
 
 
-@dg.asset(
-    group_name="corpus",
+@checked_asset(
+    "corpus",
+    [*PARSED_INDEX_PROMISES, *REMOVAL_PROMISES],
     deps=[PAPER_FILES],
-    check_specs=specs("parsed_index", [*PARSED_INDEX_PROMISES, *REMOVAL_PROMISES]),
-    output_required=False,
-    code_version=str(PARSER_VERSION),
     kinds={"parquet"},
+    version=PARSER_VERSION,
 )
 def parsed_index(
     settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Workforce]
 ) -> Outcome:
-    """Every paper in the papers folder, parsed or quarantined with its reason;
+    """Which papers there are, how each was read, and why one could not be;
     `data/cache/parsed_index.parquet`."""
     paths, parsing = settings.paths, settings.parsing
     store = DocumentStore(paths.kept)
@@ -107,7 +105,7 @@ def parsed_index(
         lambda published: update_to(updated, plan, published),
         lambda _: audit,
         provenance={"parser": PARSER_VERSION},
-        settings={"parsing": parsing},
+        settings=["parsing"],
     )
     if nothing_withholds(checked):
         store.prune(updated["fingerprint"].to_pylist())
@@ -115,16 +113,15 @@ def parsed_index(
             store.forget_readings_but(updated["sha256"].to_pylist())
 
 
-@dg.asset(
-    group_name="corpus",
+@checked_asset(
+    "corpus",
+    BLOCK_PROMISES,
     deps=["papers", parsed_index],
-    check_specs=specs("blocks", BLOCK_PROMISES),
-    output_required=False,
-    code_version=str(PARSER_VERSION),
     kinds={"parquet"},
+    version=PARSER_VERSION,
 )
 def blocks(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Workforce]) -> Outcome:
-    """Title page, paragraphs, tables, lists of every paper in order, with pages;
+    """What each paper says, in order and with pages: title page, paragraphs, tables, lists;
     `data/cache/blocks.parquet`."""
     paths = settings.paths
     index = read_columns(paths.parsed_index, ["paper_id", "status", "fingerprint", "n_pages"])
@@ -140,7 +137,7 @@ def blocks(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Wor
         kinds = Counter(placed["kind"].to_pylist())
         return TableAudit(
             check_all(BLOCK_PROMISES, BlocksCandidate(placed, index)),
-            {f"n_{kind}": count for kind, count in sorted(kinds.items())},
+            {f"n_{kind}": count for kind, count in sorted(kinds.items())} | lineage(_FROM_INDEX),
         )
 
     yield from brought_up_to_date(
@@ -148,9 +145,13 @@ def blocks(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Wor
         update,
         audit,
         provenance={"parser": PARSER_VERSION},
-        settings={"parsing": settings.parsing},
+        settings=["parsing"],
         follows_from=checksums({paths.parsed_index: PARSED_INDEX, paths.records: PAPERS}),
     )
+
+
+_FROM_INDEX = {name: [("parsed_index", name)] for name in ("paper_id", "source", "file_path")}
+"""Columns of blocks, and what they are made of."""
 
 
 def _removal(published: pa.Table, updated: pa.Table, settings: Settings) -> Removal:
@@ -207,18 +208,16 @@ logger = logging.getLogger(__name__)
 _INDEX_COLUMNS = ["paper_id", "fingerprint", "file_path", "linked_paths", "status"]
 
 
-@dg.asset(
-    group_name="corpus",
-    deps=[parsed_index],
-    check_specs=specs("papers", PAPERS_PROMISES),
-    output_required=False,
-    code_version=str(RECORDS_VERSION),
-    kinds={"parquet"},
+@checked_asset(
+    "corpus", PAPERS_PROMISES, deps=[parsed_index], kinds={"parquet"}, version=RECORDS_VERSION
 )
 def papers(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Workforce]) -> Outcome:
-    """Title, authors, year, venue, DOI of each paper, with where each value comes from: its own
-    files, a bibliography beside the papers, which wins, or registries, if `enrichment.contact` is
-    set; `data/cache/papers.parquet`."""
+    """Who wrote each paper, when and where: its bibliographic record;
+    `data/cache/papers.parquet`.
+
+    With each value is where it comes from: the paper's own files, a bibliography beside the papers,
+    which wins, or registries, if `enrichment.contact` is set.
+    """
     paths = settings.paths
     index = PaperTable.required(paths.parsed_index, PARSED_INDEX)
     parsed = index.columns(_INDEX_COLUMNS)

@@ -11,7 +11,7 @@ from typing import Any
 import dagster as dg
 
 from rag_assets.answering.records import read_results
-from rag_assets.core.incremental import UpdatePlan, fingerprint
+from rag_assets.core.incremental import fingerprint
 from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Settings
 from rag_assets.core.text.sentences import sentence_spans
@@ -24,20 +24,26 @@ from rag_assets.pipeline.assets.corpus import parsed_index
 from rag_assets.pipeline.assets.index import ASKED
 from rag_assets.pipeline.assets.pictures import lines
 from rag_assets.pipeline.assets.previews import MAX_CELL_CHARS, markdown_table, table
-from rag_assets.pipeline.assets.publishing import Made, Outcome, asset_step, now, skipped, specs
+from rag_assets.pipeline.assets.publishing import (
+    Made,
+    Outcome,
+    asset_step,
+    checked_asset,
+    now,
+    skipped,
+)
 from rag_assets.pipeline.assets.qa import qa
 from rag_assets.pipeline.assets.resources import OpenEngine
 from rag_assets.pipeline.assets.sources import QUESTIONS
 from rag_assets.questions.files import configured_questions
 
 
-@dg.asset(
-    group_name="evaluation",
+@checked_asset(
+    "evaluation",
+    EVALUATION_PROMISES,
     deps=[QUESTIONS, qa, parsed_index, *ASKED],
-    check_specs=specs("smoke_eval", EVALUATION_PROMISES),
-    output_required=False,
-    code_version=str(METRICS_VERSION),
     kinds={"json"},
+    version=METRICS_VERSION,
 )
 def smoke_eval(
     context: dg.AssetExecutionContext,
@@ -45,8 +51,8 @@ def smoke_eval(
     models: dg.ResourceParam[Connections],
     engine: dg.ResourceParam[OpenEngine],
 ) -> Outcome:
-    """Recall, MRR and nDCG of expected papers and pages, and what the answers got right;
-    `data/output/eval/`."""
+    """How good search and answers are: recall, MRR and nDCG of expected papers and pages, and what
+    the answers got right; `data/output/eval/`."""
     questions = configured_questions(settings)
     if questions is None:
         notice = f"There is no question file {settings.question_file}: nothing is evaluated."
@@ -57,25 +63,24 @@ def smoke_eval(
         asked = engine()
         judge = open_judge(settings, models, asked.question_vector)
         latest = evaluated(settings, questions, read_results(settings.paths.qa), asked, judge)
-        return _made(
-            latest,
-            recorded(settings, latest, timestamp=now(), run_id=context.run.run_id),
-            context.run.run_id,
-        )
+        run_id = context.run.run_id
+        return _made(latest, recorded(settings, latest, timestamp=now(), run_id=run_id))
 
-    groups = {"retrieval": settings.retrieval, "evaluation": settings.evaluation}
-    yield from asset_step(settings.paths.latest_evaluation, groups, make, counted="evaluations")
+    path, groups = settings.paths.latest_evaluation, ["retrieval", "evaluation"]
+    yield from asset_step(path, make, settings=groups, models=models, counted="evaluations")
 
 
-def _made(latest: Mapping[str, Any], evaluation: RecordedEvaluation, run_id: str) -> Made:
+def _made(latest: Mapping[str, Any], evaluation: RecordedEvaluation) -> Made:
     history, is_new = evaluation.history, evaluation.is_new
+    figures, least = _figures(latest, history[-1]), floors(evaluation.run.settings.floors)
     return Made(
         fingerprint(latest["inputs"]),
         latest["n_judged"],
         check_all(EVALUATION_PROMISES, evaluation.run),
-        lambda: UpdatePlan().counts() | {"n_added": int(is_new), "n_unchanged": int(not is_new)},
-        _figures(latest, history[-1]),
+        lambda: {"n_added": int(is_new), "n_unchanged": int(not is_new)},
+        figures,
         {
+            "history": _course(history, least),
             "not_right": table(
                 [
                     {name: row.get(name, "") for name in ("question", "outcome", "why")}
@@ -84,43 +89,35 @@ def _made(latest: Mapping[str, Any], evaluation: RecordedEvaluation, run_id: str
                 ],
                 n_shown=N_RESULTS_SHOWN,
             ),
-            **_course(evaluation),
+            "metrics": _metrics(latest["metrics"], least),
             "worse": worse_table(latest["worse"]),
             "results": results_table(latest["results"]),
             "modes": modes_table(latest["modes"]),
             "slices": slices_table(history),
         },
-        _labels(history[-1], latest, run_id),
     )
-
-
-def _course(evaluation: RecordedEvaluation) -> dict[str, Any]:
-    """The metrics against their floors, and the course of two of them."""
-    means = evaluation.run.latest["metrics"]
-    rows = [
-        {"metric": name, "value": _shown(means[name]), "floor": _shown(floor)}
-        for name, floor in floors(evaluation.run.settings.floors).items()
-        if means[name] is not None and floor
-    ]
-    past = [entry["metrics"] for entry in evaluation.history[-_N_DRAWN:]]
-    course = {name: [metrics.get(name) for metrics in past] for name in _DRAWN}
-    return {
-        "history": lines(course, "evaluations, the last on the right"),
-        "metrics": table(rows, n_shown=len(rows)),
-    }
 
 
 _N_DRAWN, _DRAWN = 50, ("paper_mrr", "key_fact_recall")
 
 
-def _labels(record: Mapping[str, Any], latest: Mapping[str, Any], run_id: str) -> dict[str, str]:
-    """Which evaluation a check is about: a run that finds nothing new checks the same figures
-    again."""
-    return {
-        "evaluated": f"{record['timestamp']} in run {record['run_id']}",
-        "checked": f"{now()} in run {run_id}",
-        "question_file": latest["question_file"],
-    }
+def _course(history: Sequence[Mapping[str, Any]], least: Mapping[str, float | None]) -> str:
+    """Two of the metrics over time, with their floors, as a picture."""
+    past = [entry["metrics"] for entry in history[-_N_DRAWN:]]
+    course = {name: [metrics.get(name) for metrics in past] for name in _DRAWN}
+    return lines(course, "evaluations, the last on the right; dotted: floors", least)
+
+
+def _metrics(
+    means: Mapping[str, float | None], least: Mapping[str, float | None]
+) -> dg.MetadataValue[Any]:
+    """The metrics against their floors."""
+    rows = [
+        {"metric": name, "value": _shown(means[name]), "floor": _shown(floor)}
+        for name, floor in least.items()
+        if means[name] is not None and floor
+    ]
+    return table(rows, n_shown=len(rows))
 
 
 def _figures(latest: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,29 +7,23 @@ from typing import Any
 import dagster as dg
 import numpy as np
 
-from rag_assets.core.incremental import (
-    UpdatePlan,
-    data_version,
-    fingerprint,
-    read_sealed,
-    sealed_json,
-    write_atomically,
-)
-from rag_assets.core.paper_tables import quarantined_by
+from rag_assets.core.incremental import data_version, fingerprint, read_sealed
+from rag_assets.core.paper_tables import PaperTable, quarantined_by
 from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import read_columns, read_provenance
-from rag_assets.core.tables import PASSAGES, PROFILES, REFERENCES, fingerprints_by_paper
+from rag_assets.core.tables import PASSAGES, PROFILES, REFERENCES
 from rag_assets.pipeline.assets.chunks import chunks, passages, profiles, references
 from rag_assets.pipeline.assets.corpus import papers
+from rag_assets.pipeline.assets.paper_tables import checksums
 from rag_assets.pipeline.assets.publishing import (
     Made,
     Outcome,
     asset_step,
-    checksums,
+    checked_asset,
     megabytes,
     progress,
-    specs,
+    sealed_file,
 )
 from rag_assets.pipeline.assets.vectors import embeddings, passage_rows
 from rag_assets.search.embedding.providers import embedder_facts
@@ -73,16 +67,12 @@ def _vector_index(
     )
 
 
-@dg.asset(
-    group_name="index",
-    deps=[embeddings, passages],
-    check_specs=specs("chroma_index", INDEX_PROMISES),
-    output_required=False,
-    kinds={"chroma", "qdrant"},
-)
+@checked_asset("index", INDEX_PROMISES, deps=[embeddings, passages], kinds={"chroma", "qdrant"})
 def chroma_index(settings: dg.ResourceParam[Settings]) -> Outcome:
-    """The vectors, cosine space, updated by difference: in Chroma (`data/index/chroma/`), the
-    default store, or in the Qdrant that `indexing.qdrant` names.
+    """Finds passages by meaning: their vectors, cosine space, updated by difference.
+
+    In Chroma (`data/index/chroma/`), the default store, or in the Qdrant that `indexing.qdrant`
+    names.
     """
     paths = settings.paths
     facts = embedder_facts(settings.embedding, paths.models)
@@ -102,15 +92,9 @@ def chroma_index(settings: dg.ResourceParam[Settings]) -> Outcome:
     yield from _indexed("chroma_index", index, settings, lost)
 
 
-@dg.asset(
-    group_name="index",
-    deps=[passages],
-    check_specs=specs("bm25_index", INDEX_PROMISES),
-    output_required=False,
-    kinds={"tantivy"},
-)
+@checked_asset("index", INDEX_PROMISES, deps=[passages], kinds={"tantivy"})
 def bm25_index(settings: dg.ResourceParam[Settings]) -> Outcome:
-    """The words in tantivy, stemmed, with their inner hyphens; `data/index/bm25/`."""
+    """Finds passages by words, in tantivy, stemmed, with their inner hyphens; `data/index/bm25/`."""
     yield from _indexed("bm25_index", word_index(settings), settings)
 
 
@@ -138,8 +122,10 @@ def _indexed(
         )
 
         def publish() -> dict[str, Any]:
+            written = staged.megabytes_written
             staged.publish()
-            return staged.plan.counts() | {"megabytes": megabytes(target.folder)}
+            sizes = {"megabytes": megabytes(target.folder), "megabytes_written": written}
+            return sizes | staged.plan.counts()
 
         return Made(
             staged.manifest.version,
@@ -150,103 +136,98 @@ def _indexed(
         )
 
     yield from asset_step(
-        target.folder, {"indexing": settings.indexing}, make, follows_from, counted="passages"
+        target.folder, make, follows_from, settings=["indexing"], counted="passages"
     )
 
 
-@dg.asset(
-    group_name="index",
+@checked_asset(
+    "index",
+    META_PROMISES,
     deps=[chunks, passages, profiles, references, chroma_index, bm25_index],
-    check_specs=specs("index_meta", META_PROMISES),
-    output_required=False,
     kinds={"json"},
 )
 def index_meta(settings: dg.ResourceParam[Settings]) -> Outcome:
-    """What the two indexes hold and were made with, in one place; `data/cache/index_meta.json`."""
+    """Whether both indexes belong together: what they hold and were made with;
+    `data/cache/index_meta.json`."""
     path = settings.paths.index_meta
 
     def make() -> Made:
-        before, meta = read_sealed(path), _index_facts(settings)
+        meta = _index_facts(settings)
+        checked = check_all(META_PROMISES, meta)
         content = {name: value for name, value in meta.items() if name != "problems"}
-
-        def publish() -> dict[str, int]:
-            write_atomically(path, sealed_json(content))
-            is_same = before == content
-            return UpdatePlan().counts() | {
-                "n_changed": int(not is_same),
-                "n_unchanged": int(is_same),
-            }
-
         facts = {"n_passages": content["n_passages"], "model": content["embedding_model"]}
-        return Made(content["version"], 1, check_all(META_PROMISES, meta), publish, facts)
+        return Made(content["version"], 1, checked, sealed_file(path, content), facts)
 
-    yield from asset_step(path, {}, make, lambda: _meta_follows_from(settings), counted="files")
+    yield from asset_step(path, make, lambda: _meta_follows_from(settings), counted="files")
 
 
 def _meta_follows_from(settings: Settings) -> list[Any]:
     """index_meta.json and everything that it follows from, as JSON values, without reading a
     table."""
     paths = settings.paths
-    tables = {paths.passages: PASSAGES, paths.profiles: PROFILES, paths.references: REFERENCES}
-    facts = asdict(embedder_facts(settings.embedding, paths.models))
-    indexes = (_vector_index(settings, facts["identity"]), word_index(settings))
-    manifests = [asdict(manifest) if (manifest := index.manifest()) else None for index in indexes]
+    vectors, words, made_with = _made_with(settings)
+    manifests = [asdict(kept) if (kept := index.manifest()) else None for index in (vectors, words)]
     return [
         read_sealed(paths.index_meta),
-        *checksums(tables),
-        facts,
-        [asdict(index.identity) for index in indexes],
+        checksums({paths.passages: PASSAGES}),
+        made_with,
         manifests,
         settings.indexing.fingerprint(),
-        read_provenance(paths.chunks),
     ]
+
+
+def _made_with(
+    settings: Settings,
+) -> tuple[FolderIndex[VectorStore], FolderIndex[Any], dict[str, Any]]:
+    """Both indexes, and what they and the tables beside them are made with."""
+    paths = settings.paths
+    facts = embedder_facts(settings.embedding, paths.models)
+    vectors, words = _vector_index(settings, facts.identity), word_index(settings)
+    beside = {paths.profiles: PROFILES, paths.references: REFERENCES}
+    versions = [PaperTable.published(path, schema).version for path, schema in beside.items()]
+    return (
+        vectors,
+        words,
+        {
+            "profiles": versions[0],
+            "references": versions[1],
+            "embedding_model": facts.identity,
+            "dimension": facts.dimension,
+            "max_tokens": facts.max_tokens,
+            "tokenizer": read_provenance(paths.chunks).get("tokenizer"),
+            vectors.identity.kind: asdict(vectors.identity),
+            "bm25": asdict(words.identity),
+        },
+    )
 
 
 def _index_facts(settings: Settings) -> dict[str, Any]:
     """Content of index_meta.json, and under "problems" the indexes that do not fit the passages."""
-    paths = settings.paths
-    facts = embedder_facts(settings.embedding, paths.models)
-    table = read_columns(paths.passages, ["passage_id", "paper_id", "row_hash"])
-    fingerprints = dict(
-        zip(table["passage_id"].to_pylist(), table["row_hash"].to_pylist(), strict=True)
-    )
-    vectors = _vector_index(settings, facts.identity)
-    words = word_index(settings)
+    table = read_columns(settings.paths.passages, ["passage_id", "paper_id", "row_hash"])
+    ids, marks = table["passage_id"].to_pylist(), table["row_hash"].to_pylist()
+    fingerprints = dict(zip(ids, marks, strict=True))
+    vectors, words, made_with = _made_with(settings)
     problems = []
-    for asset, manifest, identity in (
-        ("chroma_index", vectors.manifest(), vectors.identity),
-        ("bm25_index", words.manifest(), words.identity),
-    ):
-        wanted = IndexManifest.of(identity, fingerprints)
-        if manifest != wanted:
+    for asset, index in (("chroma_index", vectors), ("bm25_index", words)):
+        wanted = IndexManifest.of(index.identity, fingerprints)
+        if (manifest := index.manifest()) != wanted:
             problems.append({"index": asset, "found": str(manifest), "wanted": str(wanted)})
     version = data_version(fingerprints)
     without = published.without if (published := vectors.manifest()) else ()
-    profiles, cited = (
-        data_version(fingerprints_by_paper(read_columns(path, ["paper_id", "fingerprint"])))
-        for path in (paths.profiles, paths.references)
-    )
     return {
         "version": fingerprint(
             version,
-            profiles,
-            cited,
-            facts.identity,
+            made_with["profiles"],
+            made_with["references"],
+            made_with["embedding_model"],
             settings.indexing.fingerprint(),
-            asdict(words.identity),
+            made_with["bm25"],
             *without,
         ),
         "passages": version,
-        "profiles": profiles,
-        "references": cited,
         "n_passages": len(table),
         "n_papers": len(table["paper_id"].unique()),
-        "embedding_model": facts.identity,
-        "dimension": facts.dimension,
-        "max_tokens": facts.max_tokens,
-        "tokenizer": read_provenance(paths.chunks).get("tokenizer"),
-        vectors.identity.kind: asdict(vectors.identity),
-        "bm25": asdict(words.identity),
+        **made_with,
         "problems": problems,
     }
 

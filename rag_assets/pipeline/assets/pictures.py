@@ -59,13 +59,18 @@ def bars(values: Mapping[str, float], unit: str) -> str:
     return _picture(unit, draw)
 
 
-def lines(series: Mapping[str, Sequence[float | None]], unit: str) -> str:
-    """One line per name, from the oldest value to the newest."""
+def lines(
+    series: Mapping[str, Sequence[float | None]], unit: str, floors: Mapping[str, float | None]
+) -> str:
+    """One line per name, from the oldest value to the newest. floors: dotted, by name."""
 
     def draw(axes: "Axes") -> None:
         for (name, values), colour in zip(series.items(), (_BLUE, _RED, _GREY), strict=False):
             numbers = [float("nan") if value is None else value for value in values]
-            axes.plot(numbers, color=colour, linewidth=1, label=name)
+            marker = "o" if len(numbers) == 1 else ""
+            axes.plot(numbers, color=colour, linewidth=1, label=name, marker=marker, markersize=3)
+            if floor := floors.get(name):
+                axes.axhline(floor, color=colour, linewidth=1, linestyle=":")
         axes.set_xticks([])
         axes.set_xlabel(unit)
         axes.legend(frameon=False, loc="lower left")

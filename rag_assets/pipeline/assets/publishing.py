@@ -3,7 +3,7 @@ the asset's page.
 
 The UI shows the latest materialization. So an asset that has nothing to do yields again what
 Dagster's own history has of it; where there is none, it is made or counted again, which takes a
-moment. Tables with rows of papers are brought up to date by `brought_up_to_date`.
+moment. Tables with rows of papers take this step in `paper_tables`.
 """
 
 import logging
@@ -16,17 +16,24 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
-import pyarrow as pa
 
 from rag_assets.core.audit_log import AuditLog, cell
 from rag_assets.core.domain import Usage
-from rag_assets.core.incremental import UpdatePlan, fingerprint, staging
-from rag_assets.core.paper_tables import PapersUpdate, PaperTable, drafted, manifest_file
+from rag_assets.core.incremental import (
+    UpdatePlan,
+    fingerprint,
+    read_sealed,
+    sealed_json,
+    write_atomically,
+)
 from rag_assets.core.promises import NONE_QUARANTINED, CheckedPromise, Promise, nothing_withholds
-from rag_assets.core.settings import StageSettings
-from rag_assets.core.tables import description_of
 from rag_assets.core.text.sentences import sentence_spans
-from rag_assets.pipeline.assets.previews import MAX_MARKDOWN_CHARS, plain, sample_of
+from rag_assets.hosted.connections import Connections
+from rag_assets.pipeline.assets.previews import (
+    MAX_MARKDOWN_CHARS,
+    plain,
+    sample_of,
+)
 
 logger = logging.getLogger(__name__)
 _SECONDS_BETWEEN_REPORTS = 5.0
@@ -61,18 +68,43 @@ def megabytes(place: Path) -> float:
     return sum(file.stat().st_size for file in files if file.is_file()) / 1e6
 
 
-def usage_facts(spent: Usage) -> dict[str, Any]:
-    """Requests, tokens and money that a step spent on models."""
+def _cost(spent: Usage) -> dict[str, Any]:
+    """Money, requests and tokens that a step spent on models."""
     return {
-        "n_model_requests": spent.n_requests,
-        "n_tokens": spent.n_input_tokens + spent.n_output_tokens,
         "cost_usd": spent.cost_usd,
+        "n_model_requests": spent.n_requests,
+        "n_input_tokens": spent.n_input_tokens,
+        "n_output_tokens": spent.n_output_tokens,
     }
 
 
 NOTICE = "notice"
 """Metadata key of an observation that explains why nothing was made."""
 _SEVERITIES = {"blocking": dg.AssetCheckSeverity.ERROR, "warning": dg.AssetCheckSeverity.WARN}
+
+
+def checked_asset(
+    group: str,
+    promises: Sequence[Promise[Any]] = (),
+    *,
+    deps: Sequence[Any],
+    kinds: set[str],
+    version: object = None,
+) -> Callable[[Callable[..., "Outcome"]], dg.AssetsDefinition]:
+    """`dg.asset` for a body that ends with `asset_step`: its checks are `promises`, and it yields
+    no materialization while one that blocks is broken. version: of its code."""
+
+    def defined(body: Callable[..., "Outcome"]) -> dg.AssetsDefinition:
+        return dg.asset(
+            group_name=group,
+            deps=deps,
+            check_specs=specs(body.__name__, promises),
+            output_required=False,
+            code_version=None if version is None else str(version),
+            kinds=kinds,
+        )(body)
+
+    return defined
 
 
 def specs(asset: str, promises: Iterable[Promise[Any]]) -> list[dg.AssetCheckSpec]:
@@ -87,17 +119,15 @@ def specs(asset: str, promises: Iterable[Promise[Any]]) -> list[dg.AssetCheckSpe
     ]
 
 
-def results(
-    checked: Iterable[CheckedPromise], labels: Mapping[str, str] | None = None
-) -> Iterator[dg.AssetCheckResult]:
-    """The result of each check, filed under the newest materialization. labels: more metadata of
+def results(checked: Iterable[CheckedPromise], **note: str) -> Iterator[dg.AssetCheckResult]:
+    """The result of each check, filed under the newest materialization. note: more metadata of
     each."""
     for each in checked:
-        yield dg.AssetCheckResult(**_outcome(each), metadata=_metadata(each) | dict(labels or {}))
+        yield dg.AssetCheckResult(**_outcome(each), metadata=_metadata(each) | note)
 
 
 def withheld_results(
-    checked: Iterable[CheckedPromise], labels: Mapping[str, str] | None = None
+    checked: Iterable[CheckedPromise],
 ) -> Iterator[dg.AssetCheckEvaluation | dg.Output[None]]:
     """The results of something that is not published, filed under no materialization.
 
@@ -113,7 +143,7 @@ def withheld_results(
         yield dg.AssetCheckEvaluation(
             asset_key=asset,
             **_outcome(each),
-            metadata=dict(labels or {}) | note | _metadata(each),
+            metadata=note | _metadata(each),
             blocking=each.promise.severity == "blocking",
         )
 
@@ -127,9 +157,8 @@ def skipped(promises: Iterable[Promise[Any]], notice: str) -> Iterator[dg.AssetC
     """
     context = dg.AssetExecutionContext.get()
     context.log_event(dg.AssetObservation(context.asset_key, metadata={NOTICE: notice}))
-    yield from results(
-        [CheckedPromise(promise, []) for promise in promises], {"not_checked": notice}
-    )
+    passed = [CheckedPromise(promise, []) for promise in promises]
+    yield from results(passed, not_checked=notice)
 
 
 def _outcome(checked: CheckedPromise) -> dict[str, Any]:
@@ -176,63 +205,82 @@ class Made:
     n_rows: int
     checked: Sequence[CheckedPromise]
     publish: Callable[[], Mapping[str, Any] | None]
-    """Publishes it. May return n_added, n_changed, n_removed, n_unchanged, and other facts that
-    are known only then."""
+    """Publishes it. May return n_added, n_changed, n_removed, n_unchanged, and what else is known
+    only then, which the page opens with."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """Numbers (plotted over time), texts and paths."""
     previews: Mapping[str, Any] = field(default_factory=dict)
-    """What the page opens with, by title: Markdown, pictures, tables and numbers."""
-    labels: Mapping[str, str] = field(default_factory=dict)
-    """More metadata of each check."""
+    """What stands above the facts, by title: Markdown, pictures, tables and numbers."""
     is_settled: bool = True
     """False: the next run makes it again, although it follows from the same."""
 
 
 def asset_step(
     path: Path,
-    settings: Mapping[str, StageSettings],
     make: Callable[[], Made],
     follows_from: Callable[[], Sequence[Any] | None] = lambda: None,
     *,
+    settings: Sequence[str] = (),
+    models: Connections | None = None,
     counted: str = "papers",
-    idle: Mapping[str, Any] | None = None,
 ) -> Outcome:
     """The body of every asset: make, check, publish; or yield again what Dagster's history has, if
     nothing changed.
 
-    path: where it is published. settings: the groups that change the result, by name. follows_from:
+    path: where it is published. settings: names of the groups that change the result. follows_from:
     JSON values of everything else that the result follows from, and of what is published; asked
-    again after publishing. None: that is not known, so it is made by every run. counted: what the
-    counts count. idle: facts of a run that makes nothing, where they differ from those of the last
-    one.
+    again after publishing. None: that is not known, so it is made by every run. models: those that
+    it asks, to tell what they cost. counted: what the counts count.
 
     What breaks a blocking promise is not published. The materialization is yielded before the
     checks, because Dagster files a check under the newest one.
     """
     context = dg.AssetExecutionContext.get()
     spec = context.assets_def.specs_by_key[context.asset_key]
+    used = {
+        name: getattr(context.resources.settings, name).model_dump(mode="json") for name in settings
+    }
 
     def key() -> str | None:
         if (values := follows_from()) is None:
             return None
-        used = {name: group.model_dump(mode="json") for name, group in settings.items()}
         place = str(path.absolute())
         return fingerprint(
             version("rag_assets"), _PAGE_VERSION, spec.code_version, place, used, list(values)
         )
 
     if (unchanged := key()) and (last := _last(context, unchanged)):
-        yield from _again(last, idle or {})
+        yield from _again(last, _cost(Usage()) if models else {})
         return
+    before = models.budget.spent if models else Usage()
     made = make()
     if not nothing_withholds(made.checked):
-        yield from withheld_results(made.checked, made.labels)
+        yield from withheld_results(made.checked)
         return
-    counts = made.publish() or {}
+    published = dict(made.publish() or {})
     _audit_quarantine(context, made.checked)
-    facts = {**counts, "counted": counted, KEY: key() if made.is_settled else None}
-    yield materialized(made, path, settings, facts)
-    yield from results(made.checked, made.labels)
+    cost = _cost(models.budget.since(before)) if models else {}
+    opening = {name: cost.pop(name) for name in ("cost_usd",) if name in cost} | published
+    last_rows = {
+        **cost,
+        "path": dg.MetadataValue.path(path.absolute()),
+        "settings": dg.MetadataValue.json(used) if used else None,
+        "counted": counted,
+        KEY: key() if made.is_settled else None,
+    }
+    yield materialized(made, opening, last_rows)
+    yield from results(made.checked)
+
+
+def sealed_file(path: Path, content: Mapping[str, Any]) -> Callable[[], dict[str, int]]:
+    """What publishes a JSON file and counts whether it changed, see `Made.publish`."""
+
+    def publish() -> dict[str, int]:
+        is_same = read_sealed(path) == content
+        write_atomically(path, sealed_json(content))
+        return {"n_changed": int(not is_same), "n_unchanged": int(is_same)}
+
+    return publish
 
 
 QUARANTINE_AUDIT = AuditLog(
@@ -272,7 +320,7 @@ def _audit_quarantine(context: dg.AssetExecutionContext, checked: Sequence[Check
 
 CHANGES = "changes"
 """Metadata: which papers or questions changed in this run."""
-_PAGE_VERSION = 2
+_PAGE_VERSION = 3
 """Raise it when pages of assets say something else of the same result."""
 KEY = "follows_from"
 """Metadata of a materialization: changes with everything that it follows from."""
@@ -314,19 +362,20 @@ def _last(context: dg.AssetExecutionContext, key: str) -> _LastRun | None:
     return (made, list(own.values())) if own.keys() == set(context.assets_def.check_keys) else None
 
 
-def _again(last: _LastRun, idle: Mapping[str, Any]) -> Outcome:
+def _again(last: _LastRun, cost: Mapping[str, Any]) -> Outcome:
     """The outcome of a run that has nothing to do."""
     made, checks = last
     counts = UpdatePlan().counts()
     facts: dict[str, Any] = {name: value.value for name, value in made.metadata.items()}
     n_items = sum(facts.get(name, 0) for name in ("n_added", "n_changed", "n_unchanged"))
-    metadata = {
-        name: value
-        for name, value in {**made.metadata, **idle}.items()
-        if name not in {*counts, CHANGES}
-    } | ({"n_unchanged": n_items} if n_items else {})
-    data_version = dg.DataVersion((made.tags or {})["dagster/data_version"])
-    yield dg.MaterializeResult[Any](data_version=data_version, metadata=metadata)
+    metadata: dict[str, Any] = {**made.metadata, **cost}
+    if CHANGES in metadata:
+        metadata |= changes(UpdatePlan())
+    metadata = {name: value for name, value in metadata.items() if name not in counts}
+    yield dg.MaterializeResult[Any](
+        data_version=dg.DataVersion((made.tags or {})["dagster/data_version"]),
+        metadata=metadata | ({"n_unchanged": n_items} if n_items else {}),
+    )
     for check in checks:
         yield dg.AssetCheckResult(
             check_name=check.check_name,
@@ -337,23 +386,22 @@ def _again(last: _LastRun, idle: Mapping[str, Any]) -> Outcome:
 
 
 def materialized(
-    made: Made, path: Path, settings: Mapping[str, StageSettings], facts: Mapping[str, Any]
+    made: Made, opening: Mapping[str, Any], last_rows: Mapping[str, Any]
 ) -> dg.MaterializeResult[Any]:
-    """The materialization of what was made. facts: what is known only after publication; see
-    `asset_step`."""
-    counts = {name: facts[name] for name in UpdatePlan().counts() if facts.get(name)}
-    told = {name: value for name, value in facts.items() if name not in UpdatePlan().counts()}
-    metadata: dict[str, Any] = {key: _shown(value) for key, value in made.previews.items()}
-    metadata |= {key: plain(value) for key, value in {**made.facts, **told}.items()}
-    metadata |= {"dagster/row_count": made.n_rows, "path": dg.MetadataValue.path(path.absolute())}
-    if settings:
-        metadata["settings"] = dg.MetadataValue.json(
-            {name: group.model_dump(mode="json") for name, group in settings.items()}
-        )
-    metadata |= counts
+    """The page of what was made: what it opens with, previews, facts, the last rows, and those
+    counts in `opening` that are not zero."""
+    names = UpdatePlan().counts()
+    metadata: dict[str, Any] = {
+        **{name: plain(value) for name, value in opening.items() if name not in names},
+        **{name: _shown(value) for name, value in made.previews.items()},
+        **{name: plain(value) for name, value in made.facts.items()},
+        "dagster/row_count": made.n_rows,
+        **last_rows,
+        **{name: n for name in names if (n := opening.get(name))},
+    }
     return dg.MaterializeResult(
         data_version=dg.DataVersion(made.version),
-        metadata={key: value for key, value in metadata.items() if value is not None},
+        metadata={name: value for name, value in metadata.items() if value is not None},
     )
 
 
@@ -364,20 +412,11 @@ def _shown(value: Any) -> Any:
     )
 
 
-def lineage(columns: Mapping[str, Sequence[tuple[str, str]]]) -> dict[str, Any]:
-    """Metadata that says which columns of which assets a column is made of."""
-    made_of = {
-        name: [dg.TableColumnDep(dg.AssetKey(asset), column) for asset, column in sources]
-        for name, sources in columns.items()
-    }
-    return {"dagster/column_lineage": dg.TableColumnLineage(made_of)}
-
-
 _MOST_NAMED = 8
 
 
 def changes(plan: UpdatePlan) -> dict[str, str]:
-    """What changed, by name; empty if nothing did."""
+    """What changed, by name."""
     named = (("added", plan.added), ("changed", plan.changed), ("removed", plan.removed))
     parts = [
         f"{how} {', '.join(names[:_MOST_NAMED])}"
@@ -385,88 +424,4 @@ def changes(plan: UpdatePlan) -> dict[str, str]:
         for how, names in named
         if names
     ]
-    return {CHANGES: "; ".join(parts)} if parts else {}
-
-
-def column_schema(schema: pa.Schema) -> dg.MetadataValue:
-    """The columns of a table, as the asset's page shows them."""
-    columns = [
-        dg.TableColumn(field.name, _type_name(field.type), description_of(field))
-        for field in schema
-    ]
-    return dg.MetadataValue.table_schema(dg.TableSchema(columns))
-
-
-def _type_name(type_: pa.DataType) -> str:
-    """The name of a type without the fields of structs, which would fill the page."""
-    if pa.types.is_list(type_):
-        return f"list<{_type_name(type_.value_type)}>"
-    return "struct" if pa.types.is_struct(type_) else str(type_)
-
-
-@dataclass(frozen=True)
-class TableAudit:
-    """A table before publication: what its promises are, and what its page says."""
-
-    checked: Sequence[CheckedPromise]
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    previews: Mapping[str, Any] = field(default_factory=dict)
-    is_settled: bool = True
-    """See `Made`."""
-
-
-def brought_up_to_date(
-    published: PaperTable,
-    update: Callable[[PaperTable], PapersUpdate],
-    audit: Callable[[PaperTable], TableAudit],
-    *,
-    provenance: Mapping[str, Any],
-    settings: Mapping[str, StageSettings] | None = None,
-    follows_from: Sequence[Any] | None = None,
-) -> Outcome:
-    """Publish the updated table and yield its page and checks, see `asset_step`. When nothing
-    changed, only manifests are read.
-
-    update: how the published table is to change. audit: checks the draft. provenance: what all rows
-    are made with. follows_from: JSON values of everything that rows, audit and provenance follow
-    from, settings and code aside; None where that is not known.
-    """
-
-    path, schema = published.path, published.schema
-
-    def state() -> list[Any] | None:
-        stated = published.manifest.to_bytes()
-        manifest = manifest_file(path)
-        if follows_from is None or not manifest.exists() or manifest.read_bytes() != stated:
-            return None
-        return [*follows_from, stated.decode()]
-
-    def make() -> Made:
-        planned = update(published)
-        draft = drafted(published, planned, provenance, staged)
-        audited = audit(draft)
-
-        def publish() -> dict[str, Any]:
-            nonlocal published
-            staged.publish()
-            published = PaperTable.published(path, schema)
-            return planned.plan.counts() | changes(planned.plan)
-
-        facts = {**audited.facts, "dagster/column_schema": column_schema(schema)}
-        return Made(
-            draft.version,
-            draft.n_rows,
-            audited.checked,
-            publish,
-            facts,
-            audited.previews,
-            is_settled=audited.is_settled,
-        )
-
-    with staging() as staged:
-        yield from asset_step(path, settings or {}, make, state)
-
-
-def checksums(tables: Mapping[Path, pa.Schema]) -> list[list[str]]:
-    """SHA-256 of the files of each published table; none where it is not there."""
-    return [PaperTable.published(path, schema).checksums for path, schema in tables.items()]
+    return {CHANGES: "; ".join(parts) or "nothing"}

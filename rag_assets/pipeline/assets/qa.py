@@ -14,7 +14,7 @@ import dagster as dg
 
 from rag_assets.answering.records import AnswerUpdate, read_results, row_fingerprints
 from rag_assets.answering.wording import claim_note, nearest_heading, notes_of, place_of
-from rag_assets.core.domain import Claim, QAResult, Usage
+from rag_assets.core.domain import Claim, QAResult
 from rag_assets.core.incremental import data_version
 from rag_assets.core.settings import Settings
 from rag_assets.core.text.display import markdown_text
@@ -28,9 +28,9 @@ from rag_assets.pipeline.assets.publishing import (
     Outcome,
     asset_step,
     changes,
+    checked_asset,
     progress,
     skipped,
-    specs,
 )
 from rag_assets.pipeline.assets.resources import OpenEngine
 from rag_assets.pipeline.assets.sources import QUESTIONS
@@ -44,13 +44,8 @@ from rag_assets.questions.files import (
 logger = logging.getLogger(__name__)
 
 
-@dg.asset(
-    group_name="answers",
-    deps=[QUESTIONS, *ASKED],
-    check_specs=specs("qa", QA_PROMISES),
-    output_required=False,
-    code_version=CODE_VERSION,
-    kinds={"jsonl"},
+@checked_asset(
+    "answers", QA_PROMISES, deps=[QUESTIONS, *ASKED], kinds={"jsonl"}, version=CODE_VERSION
 )
 def qa(
     context: dg.AssetExecutionContext,
@@ -68,15 +63,14 @@ def qa(
         logger.warning(notice)
 
     def make() -> Made:
-        spent_before = models.budget.spent
         report = progress("qa", "questions")
         file = answer_file(
             engine(), settings, asked, questions, run_id=context.run.run_id, report=report
         )
-        return _made(file, models.budget.since(spent_before), settings)
+        return _made(file, settings)
 
-    groups = {"retrieval": settings.retrieval, "answering": settings.answering}
-    yield from asset_step(asked.answers, groups, make, counted="questions")
+    groups = ["retrieval", "answering"]
+    yield from asset_step(asked.answers, make, settings=groups, models=models, counted="questions")
 
 
 def _skipped(asked: QuestionSet, settings: Settings) -> Iterator[dg.AssetCheckResult]:
@@ -94,7 +88,7 @@ def _skipped(asked: QuestionSet, settings: Settings) -> Iterator[dg.AssetCheckRe
     yield from skipped(QA_PROMISES, notice)
 
 
-def _made(file: AnsweredFile, spent: Usage, settings: Settings) -> Made:
+def _made(file: AnsweredFile, settings: Settings) -> Made:
     results, audited = file.update.results, settings.paths.qa_audit
     files = {
         "question_file": file.asked.label,
@@ -103,25 +97,23 @@ def _made(file: AnsweredFile, spent: Usage, settings: Settings) -> Made:
 
     def publish() -> dict[str, Any]:
         file.publish(settings)
-        return file.update.plan.counts() | changes(file.update.plan)
+        return changes(file.update.plan) | file.update.plan.counts()
 
     return Made(
         data_version(row_fingerprints(results)),
         len(results),
         file.checked,
         publish,
-        _facts(file.update, spent) | files,
+        _facts(file.update) | files,
         {
-            "cost_usd": spent.cost_usd,
             "answers": table(sorted(map(_row, results), key=_order), n_shown=MAX_ANSWERS),
             "answers_in_full": answers_page(results, file.asked.answers),
             "audit": audit_table(audited),
         },
-        {"question_file": file.asked.label},
     )
 
 
-def _facts(update: AnswerUpdate, spent: Usage) -> dict[str, Any]:
+def _facts(update: AnswerUpdate) -> dict[str, Any]:
     results = update.results
     scores = [claim.support.score for result in results for claim in result.claims if claim.support]
     supports = [score for score in scores if score is not None]
@@ -142,9 +134,6 @@ def _facts(update: AnswerUpdate, spent: Usage) -> dict[str, Any]:
         "n_mended_claims": sum(trace.n_mended for trace in update.traces),
         "mean_support": fmean(supports) if supports else None,
         "n_cached_drafts": sum(trace.n_cached for trace in update.traces),
-        "n_model_requests": spent.n_requests,
-        "n_input_tokens": spent.n_input_tokens,
-        "n_output_tokens": spent.n_output_tokens,
         "model_seconds": sum(trace.model_seconds for trace in update.traces),
     }
 

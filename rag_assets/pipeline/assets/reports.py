@@ -18,7 +18,14 @@ from rag_assets.hosted.connections import Connections
 from rag_assets.pipeline.answer_files import audit
 from rag_assets.pipeline.assets.corpus import parsed_index
 from rag_assets.pipeline.assets.index import ASKED
-from rag_assets.pipeline.assets.publishing import Made, Outcome, asset_step, now, progress, specs
+from rag_assets.pipeline.assets.publishing import (
+    Made,
+    Outcome,
+    asset_step,
+    checked_asset,
+    now,
+    progress,
+)
 from rag_assets.pipeline.assets.resources import OpenEngine
 from rag_assets.pipeline.assets.sources import TEMPLATES
 from rag_assets.reports.renderings import as_markdown
@@ -35,13 +42,12 @@ from rag_assets.reports.update import (
 )
 
 
-@dg.asset(
-    group_name="answers",
+@checked_asset(
+    "answers",
+    REPORT_PROMISES,
     deps=[TEMPLATES, parsed_index, *ASKED],
-    check_specs=specs("reports", REPORT_PROMISES),
-    output_required=False,
-    code_version=f"reports {REPORTS_VERSION}, {CODE_VERSION}",
     kinds={"markdown"},
+    version=f"reports {REPORTS_VERSION}, {CODE_VERSION}",
 )
 def reports(
     context: dg.AssetExecutionContext,
@@ -53,15 +59,13 @@ def reports(
     `data/output/reports/`."""
 
     def make() -> Made:
-        spent_before = models.budget.spent
         updates, unusable = _updates(engine(), settings)
-        spent = models.budget.since(spent_before)
-        return _made(
-            updates, unusable, settings, context.run.run_id, {"n_model_requests": spent.n_requests}
-        )
+        return _made(updates, unusable, settings, context.run.run_id)
 
-    groups = {"retrieval": settings.retrieval, "answering": settings.answering}
-    yield from asset_step(settings.paths.reports, groups, make, counted="sections")
+    groups = ["retrieval", "answering"]
+    yield from asset_step(
+        settings.paths.reports, make, settings=groups, models=models, counted="sections"
+    )
 
 
 def _made(
@@ -69,7 +73,6 @@ def _made(
     unusable: dict[str, str],
     settings: Settings,
     run_id: str,
-    spent: dict[str, int],
 ) -> Made:
     paths = settings.paths
     checked = check_all(REPORT_PROMISES, ReportsCandidate(updates, unusable))
@@ -97,12 +100,12 @@ def _made(
         len(sections),
         checked,
         publish,
-        _facts(sound, plan, spent),
+        _facts(sound, plan),
         {file.stem: text for file, text in texts.items()},
     )
 
 
-def _facts(updates: list[ReportUpdate], plan: UpdatePlan, spent: dict[str, int]) -> dict[str, Any]:
+def _facts(updates: list[ReportUpdate], plan: UpdatePlan) -> dict[str, Any]:
     written = [section for update in updates for section in update.report.sections]
     return {
         "n_reports": len(updates),
@@ -112,7 +115,6 @@ def _facts(updates: list[ReportUpdate], plan: UpdatePlan, spent: dict[str, int])
         "n_cached_drafts": sum(
             trace.n_cached for update in updates for trace in update.answers.traces
         ),
-        **spent,
     }
 
 

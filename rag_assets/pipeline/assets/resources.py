@@ -49,15 +49,23 @@ def run_settings(
     )
 
 
+COST_TAG = "rag_assets/cost_usd"
+
+
 @dg.resource(
     required_resource_keys={"settings"},
     description="Connections to models behind an API; one budget.",
 )
 def run_models(context: dg.InitResourceContext) -> Iterator[Connections]:
-    """The connections, and with them the budget, that all assets of a run share."""
+    """The connections, and with them the budget, that all assets of a run share. What they spent is
+    a tag of the run."""
     settings: Settings = context.resources.settings
     with Connections(settings.model_access) as connections:
         yield connections
+        cost_usd = connections.budget.spent.cost_usd
+    if context.run and context.instance:
+        told = "unknown" if cost_usd is None else f"{cost_usd:.4f}"
+        context.instance.add_run_tags(context.run.run_id, {COST_TAG: told})
 
 
 @dg.resource(required_resource_keys={"settings"}, description="Where the work on papers is done.")

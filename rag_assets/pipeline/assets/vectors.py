@@ -22,9 +22,8 @@ from typing import Any, Literal
 
 import dagster as dg
 
-from rag_assets.core.domain import Usage
 from rag_assets.core.errors import WorkLost
-from rag_assets.core.incremental import UpdatePlan, data_version, read_sealed, write_atomically
+from rag_assets.core.incremental import data_version, read_sealed, write_atomically
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.paper_tables import Manifest, QuarantinedPaper, manifest_file
 from rag_assets.core.promises import check_all
@@ -35,16 +34,15 @@ from rag_assets.core.workforce.workforce import Workforce
 from rag_assets.hosted.connections import Connections
 from rag_assets.parsing.store import is_recent
 from rag_assets.pipeline.assets.chunks import passages
+from rag_assets.pipeline.assets.paper_tables import checksums
 from rag_assets.pipeline.assets.publishing import (
     Made,
     Outcome,
     asset_step,
-    checksums,
+    checked_asset,
     last_fact,
     megabytes,
     progress,
-    specs,
-    usage_facts,
 )
 from rag_assets.search.embedding.hosted_models import REQUEST_VERSION, is_hosted
 from rag_assets.search.embedding.local_model import BUILDER_VERSION
@@ -78,20 +76,19 @@ from rag_assets.search.indexing.protocols import (
 logger = logging.getLogger(__name__)
 
 
-@dg.asset(
-    group_name="index",
+@checked_asset(
+    "index",
+    EMBEDDING_PROMISES,
     deps=[passages],
-    check_specs=specs("embeddings", EMBEDDING_PROMISES),
-    output_required=False,
-    code_version=f"model builder {BUILDER_VERSION}, requests {REQUEST_VERSION}",
     kinds={"onnx"},
+    version=f"model builder {BUILDER_VERSION}, requests {REQUEST_VERSION}",
 )
 def embeddings(
     settings: dg.ResourceParam[Settings],
     models: dg.ResourceParam[Connections],
     workforce: dg.ResourceParam[Workforce],
 ) -> Outcome:
-    """One vector per passage, kept by content; a finished batch is never repeated;
+    """What passages mean, as vectors, kept by content so that none is made twice;
     `data/cache/vectors.sqlite3`.
 
     The tokens of Google's models are estimated: its API reports none for embeddings.
@@ -117,59 +114,44 @@ def embeddings(
         is_as_left = last_fact(_STANDS) == str(file.stands())
         wanted = _wanted(settings, replace(file, is_as_left=is_as_left), sparse)
         # Make.
-        spent_before = models.budget.spent
         run = _make_missing(wanted, settings, models, workforce)
         n_sparse = _make_missing_sparse(wanted)
-        made = _done(run, n_sparse, models.budget.since(spent_before))
         # Note the papers that have no vectors; they are tried again.
         lost = _lost_papers(wanted.items, run.lost, facts.identity, paths)
         write_atomically(manifest_file(paths.vectors), Manifest(quarantined=lost).to_bytes())
 
         def publish() -> dict[str, Any]:
             n_removed = _keep_only(wanted, paths)
-            n_unchanged = len(wanted.texts) - run.n_embedded
-            counts = {"n_added": run.n_embedded, "n_removed": n_removed, "n_unchanged": n_unchanged}
-            return (
-                UpdatePlan().counts()
-                | counts
-                | {
-                    _STANDS: str(file.stands()),
-                    "megabytes": megabytes(paths.vectors),
-                }
-            )
+            return {
+                "megabytes": megabytes(paths.vectors),
+                "n_added": run.n_embedded + n_sparse,
+                "n_removed": n_removed,
+                "n_unchanged": len(wanted.texts) - run.n_embedded,
+                _STANDS: str(file.stands()),
+            }
 
         return Made(
             wanted.version(run.lost),
             len(wanted.texts),
             check_all(EMBEDDING_PROMISES, VectorsCandidate(lost)),
             publish,
-            {"model": facts.identity, "dimension": facts.dimension} | made,
+            {"model": facts.identity, "dimension": facts.dimension},
             is_settled=not lost and not is_recent(paths),
         )
 
     yield from asset_step(
         paths.vectors,
-        {"embedding": settings.embedding},
         make,
         follows_from,
-        counted="passages",
-        idle=_done(EmbeddingRun(0, 0.0), 0, Usage()),
+        settings=["embedding"],
+        models=models,
+        counted="vectors",
     )
 
 
 _STANDS = "file_stands"
 """Metadata: `KeptFile.stands` of the file of vectors when all its entries were known to be
 sound."""
-
-
-def _done(run: EmbeddingRun, n_sparse: int, spent: Usage) -> dict[str, Any]:
-    """Facts of what one run made."""
-    return {
-        "n_embedded": run.n_embedded,
-        "n_sparse_vectors_made": n_sparse,
-        "vectors_per_s": run.vectors_per_s,
-        "seconds": run.seconds,
-    } | usage_facts(spent)
 
 
 @dataclass(frozen=True)
@@ -245,9 +227,7 @@ def _make_missing(
         report=progress("embeddings", "passages"),
     )
     workforce.close()  # each of its processes holds the model, and no later stage needs one
-    return EmbeddingRun(
-        coded.n_embedded + run.n_embedded, coded.seconds + run.seconds, {**coded.lost, **run.lost}
-    )
+    return EmbeddingRun(coded.n_embedded + run.n_embedded, {**coded.lost, **run.lost})
 
 
 def _make_missing_sparse(wanted: _Wanted) -> int:

@@ -5,7 +5,6 @@ decision.
 """
 
 import logging
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,13 +28,8 @@ class EmbeddingRun:
     """What `embed_missing` did."""
 
     n_embedded: int
-    seconds: float
     lost: Mapping[str, str] = field(default_factory=dict)
     """Why there is no vector, as a phrase that can follow the name of a file, by text."""
-
-    @property
-    def vectors_per_s(self) -> float:
-        return self.n_embedded / self.seconds if self.seconds > 0 else 0.0
 
 
 def ignore_progress(done: int, total: int) -> None:
@@ -74,7 +68,7 @@ def embed_missing(
     missing = cache.missing(texts)
     if missing:
         logger.info("Embedding %d passages with %s.", len(missing), embedder.identity)
-    started, n_done, lost = time.monotonic(), 0, dict[str, str]()
+    n_done, lost = 0, dict[str, str]()
     batches = _requests(embedder, missing, batch_size)
     try:
         for batch, vectors in embed(batches) if embed else _one_by_one(embedder, batches):
@@ -90,7 +84,7 @@ def embed_missing(
             "the others are saved, and another run goes on from there."
         ) from error
     lost |= _refused(cache, missing)
-    return EmbeddingRun(len(missing) - len(lost), time.monotonic() - started, lost)
+    return EmbeddingRun(len(missing) - len(lost), lost)
 
 
 def _refused(cache: VectorCache, texts: Iterable[str]) -> dict[str, str]:
@@ -147,7 +141,6 @@ def store_missing_tokens(
     made.
     """
     missing, n_embedded, n_done, lost = tokens.missing(texts), 0, 0, dict[str, str]()
-    started = time.monotonic()
     for batch, made in encode(_batches(missing, batch_size)):
         n_done += len(batch)
         if isinstance(made, Failure):
@@ -160,7 +153,7 @@ def store_missing_tokens(
         n_embedded += len(new)
         report(n_done, len(missing))
     refused = _refused(cache, missing)
-    return EmbeddingRun(n_embedded - len(refused), time.monotonic() - started, lost | refused)
+    return EmbeddingRun(n_embedded - len(refused), lost | refused)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 matters."""
 
 import logging
-from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -42,7 +41,7 @@ def test_numbers_of_numpy_reach_the_history_as_numbers() -> None:
         "is_new": np.bool_(True),
     }
 
-    kept = metadata_in_the_history(materialized(made(facts=facts), Path("made"), {}, COUNTS))
+    kept = metadata_in_the_history(materialized(made(facts=facts), COUNTS, {}))
 
     assert {name: kept[name] for name in facts} == {
         "median": 2.5,
@@ -55,15 +54,21 @@ def test_numbers_of_numpy_reach_the_history_as_numbers() -> None:
 
 def test_a_page_ends_with_the_counts_that_are_not_zero() -> None:
     """Four rows of zeros hid what the page is opened for."""
-    kept = metadata_in_the_history(materialized(made(), Path("made"), {}, COUNTS))
+    opening = {"cost_usd": 0.5, "changes": "added a", **COUNTS}
+    told = {"facts": {"n_pages": 7}, "previews": {"rows": "*none*"}}
 
-    assert kept == {
-        "dagster/row_count": 3,
-        "path": str(Path("made").absolute()),
-        "n_added": 1,
-        "n_unchanged": 2,
-    }
-    assert list(kept)[-2:] == ["n_added", "n_unchanged"]
+    kept = metadata_in_the_history(materialized(made(**told), opening, {"counted": "papers"}))
+
+    assert list(kept) == [
+        "cost_usd",
+        "changes",
+        "rows",
+        "n_pages",
+        "dagster/row_count",
+        "counted",
+        "n_added",
+        "n_unchanged",
+    ]
 
 
 def test_a_table_shows_the_first_rows_and_how_many_more_there_are() -> None:
