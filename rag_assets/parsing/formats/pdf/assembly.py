@@ -44,6 +44,7 @@ _FOOTNOTE_SIZE = 0.93
 _FOOTNOTE_TOP = 0.5
 _FOOTNOTE_MARK = re.compile(r"(?:\d{1,3}|[*∗†‡§¶#]+)[\s.)]*\S")
 _FULL_LINE_EMS = 2.0
+_AFTER_HEADING = ".:—–- "
 _FLOATING = (BlockKind.FIGURE, BlockKind.TABLE, BlockKind.FOOTNOTE)
 _MAX_PASSED, _MAX_PAGES_PASSED = 80, 2
 _FEWEST_WORDS, _BESIDE_WORDS = 4, ".,;:()[]-"
@@ -69,7 +70,7 @@ def blocks_of(
     body = BodyStyle.of(groups)
     vocabulary = Vocabulary.of(line.text for group in groups for line in group.lines)
     ordinary = ordinary_words(" ".join(line.text for group in groups for line in group.lines))
-    levels = Headings(groups, title, outline, ordinary).levels()
+    groups, levels = Headings(groups, title, outline, ordinary).outline()
     captioned = _with_tables_continued(
         _with_captions(_gathered(groups, body, {*levels, id(title)}))
     )
@@ -327,7 +328,7 @@ def _text_and_spans(
     text, spans = _joined_groups(block.groups, vocabulary)
     if not is_heading:
         return text, spans
-    shown = unspaced(without_bullet(text))
+    shown = unspaced(without_bullet(text)).rstrip(_AFTER_HEADING)
     return shown, tuple(replace(span, end=len(shown)) for span in spans)
 
 

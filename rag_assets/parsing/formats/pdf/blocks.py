@@ -21,6 +21,7 @@ from unicodedata import category
 from rag_assets.core.domain import Box
 from rag_assets.core.text.headings import is_plain_section_name
 from rag_assets.parsing.formats.pdf.layout import Column, Line, is_right_to_left
+from rag_assets.parsing.formats.pdf.leads import face_of
 from rag_assets.parsing.formats.pdf.text import is_one_size
 
 _MOST_IN_WORDS, _MOST_IN_WORDS_NUMBERED, _MOST_IN_WORDS_BESIDE = 0.4, 0.6, 0.75
@@ -98,6 +99,7 @@ def _is_near(line: Line, other: Line) -> bool:
 
 
 _EXTRA_LEADING = 0.35
+_MAX_HEADING_LINES = 3
 _INDENT_EMS = 0.7
 _ALIGNED_EMS = 0.35
 _HARDLY_BOLD, _ALL_BOLD = 0.35, 0.9
@@ -332,14 +334,16 @@ def _begins_group(
     ):
         return True
     is_dash = bool(_DASH.match(line.text))
-    if (_BULLET.match(line.text) and not is_dash) or (
-        len(current) == 1 and is_plain_section_name(above.text)
-    ):
+    is_name = is_plain_section_name(above.text) or (is_caps(above.text) > is_caps(line.text))
+    if (_BULLET.match(line.text) and not is_dash) or (len(current) == 1 and is_name):
+        return True
+    if len(current) <= _MAX_HEADING_LINES and _changes_face(above, line):
         return True
     has_ended = bool(_ENDS_SENTENCE.search(above.text))
     begins_one = (
         leaves_room(above, line)
         or kind_of_caption(line.text, line.bold)
+        or (line.parts and face_of(line) != face_of(above) and line.parts[0].text[-1] in ".:")
         or (_ENUMERATOR.match(line.text) and not line.text.startswith("("))
     )
     if has_ended and begins_one:
@@ -352,6 +356,14 @@ def _begins_group(
             (has_ended and is_moved) or _is_item(current) or (is_dash and leaves_room(above, line))
         )
     return _is_indented(current, line, below) or _is_outdented(current, line)
+
+
+def _changes_face(above: Line, line: Line) -> bool:
+    """Whether a line of a heading ends above text in another face."""
+    faces = (face_of(above), face_of(line))
+    if None in faces or faces[0] == faces[1] or above.parts or line.parts:
+        return False
+    return leaves_room(above, line) and min(_n_words(above), _n_words(line)) > 0
 
 
 def leaves_room(above: Line, line: Line) -> bool:

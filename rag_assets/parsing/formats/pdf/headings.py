@@ -7,19 +7,18 @@ above the text that it opens.
 
 import re
 from bisect import bisect_left
-from collections import Counter, defaultdict
-from collections.abc import Sequence, Set
+from collections import defaultdict
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from itertools import groupby
 
+from rag_assets.core.text.folding import letters_of
 from rag_assets.core.text.headings import (
     NumberStyle,
-    heading_depth,
+    Values,
     heading_number,
     is_plain_section_name,
     names_closing_matter,
     names_references,
-    zone_named,
 )
 from rag_assets.core.text.names import lists_names, names_only
 from rag_assets.parsing.formats.pdf.blocks import (
@@ -31,27 +30,26 @@ from rag_assets.parsing.formats.pdf.blocks import (
     caption_kind,
     font_of,
     is_caps,
+    leaves_room,
     stands_out,
 )
 from rag_assets.parsing.formats.pdf.file import Outline
+from rag_assets.parsing.formats.pdf.heading_levels import MAX_LEVEL, levels_of, number_form
+from rag_assets.parsing.formats.pdf.run_in import BRACKETS, RunIn, run_ins
+from rag_assets.parsing.formats.pdf.text import is_one_size
 
 _NOT_SMALLER = 0.85
 _SMALL_CAPITALS = 0.65
 """Small capitals are capitals of a smaller size; names of sections may be as small."""
 _MAX_WORDS = 20
 _MAX_LINES = 4
-_MAX_LEVEL = 6
 _TOUCHING, _SPACED = 0.75, 1.3
 """White space between two lines of one heading, at most: in heights of a line, and compared with
 lines of the body."""
+_APART, _FEWEST_APART = 0.3, 3
 _MAX_PASSED = 12
 _WORDS_OF_PROSE = 8
-_NAMED_LEVELS = (
-    (re.compile(r"(?:part|chapter)\s+(?:[ivx]+|\d+)\b", re.IGNORECASE), 1),
-    (re.compile(r"appendix\b|annex\b", re.IGNORECASE), 1),
-    (re.compile(r"item\s+\d+[a-z]?\b", re.IGNORECASE), 2),
-)
-_NOT_IN_HEADINGS = re.compile(r"@|https?://|www\.|\.{4,}|…{2,}")
+_NOT_IN_HEADINGS = re.compile(r"@|https?://|www\.|\.{4,}|…{2,}|\w_\w|^\[")
 
 
 def with_headings_joined(groups: Sequence[LineGroup], body: BodyStyle) -> list[LineGroup]:
@@ -77,6 +75,12 @@ def _goes_on(above: LineGroup, group: LineGroup, body: BodyStyle) -> bool:
         return False
     if len(above.lines) + len(group.lines) > _MAX_LINES or not stands_out(above, body):
         return False
+    if _is_prose(group, body):
+        return False
+    middles = ((last.left + last.right) / 2, (first.left + first.right) / 2)
+    is_indented = first.left - last.left > first.size and abs(middles[0] - middles[1]) > first.size
+    if is_indented and heading_number(above.plain_text) is None:
+        return False
     style, other = HeadingStyle.of(above), HeadingStyle.of(group)
     is_alike = style.is_caps >= other.is_caps and replace(style, is_caps=False) == replace(
         other, is_caps=False
@@ -93,14 +97,20 @@ class Headings:
 
     groups: Sequence[LineGroup]
     title: LineGroup | None
-    outline: Outline
+    entries: Outline
     ordinary: Set[str]
     """Words that the paper writes in small letters: no names of persons."""
 
-    def levels(self) -> dict[int, int]:
-        """The level of each heading, 1 for main sections, by the `id` of its group."""
+    def outline(self) -> tuple[list[LineGroup], dict[int, int]]:
+        """The groups, those that a heading opens cut behind it, and the level of each heading, 1
+        for main sections, by the `id` of its group."""
         body = BodyStyle.of(self.groups)
-        may_be = [group is not self.title and _may_be_heading(group, body) for group in self.groups]
+        opened = run_ins(self.groups, body)
+        taken = {at + n for at, run_in in opened.items() for n in range(run_in.n_groups)}
+        may_be = [
+            at not in taken and _may_be_heading(group, body) and not self._is_title(group)
+            for at, group in enumerate(self.groups)
+        ]
         sure = {
             at
             for at, group in enumerate(self.groups)
@@ -118,12 +128,56 @@ class Headings:
             ):
                 found.add(at)
         found |= self._parents(found, may_be)
-        headings = [self.groups[at] for at in sorted(found)]
-        return dict(zip(map(id, headings), self._levels_of(headings), strict=True))
+        found |= self._set_apart({at for at in opening if at >= start} - found, found, body)
+        headings = sorted(found)
+        levels = levels_of([self.groups[at] for at in headings], self.entries)
+        return self._with_run_ins(dict(zip(headings, levels, strict=True)), opened, start)
+
+    def _with_run_ins(
+        self, displayed: Mapping[int, int], opened: Mapping[int, RunIn], start: int
+    ) -> tuple[list[LineGroup], dict[int, int]]:
+        """Put the headings that open paragraphs below the displayed ones, a weaker face below a
+        stronger one; in a reference list is none."""
+        groups: list[LineGroup] = []
+        levels: dict[int, int] = {}
+        main = [self.groups[at].plain_text for at, level in displayed.items() if level == 1]
+        forms = set(map(number_form, main)) - {None}
+        """An item of a list may be numbered as the sections are."""
+        above, is_back, at = 0, False, 0
+        weights: list[tuple[bool, bool]] = []
+        while at < len(self.groups):
+            group, run_in = self.groups[at], opened.get(at)
+            if at in displayed:
+                above, is_back = displayed[at], names_references(group.plain_text)
+                levels[id(group)], weights = above, []
+            if (
+                run_in is None
+                or (is_back or at < start or group is self.title)
+                or number_form(run_in.text) in forms
+            ):
+                groups.append(group)
+                at += 1
+                continue
+            weights = [weight for weight in weights if weight > run_in.weight] + [run_in.weight]
+            number = heading_number(run_in.text)
+            depth = len(number.parts) if number and len(number.parts) > 1 else above + len(weights)
+            levels[id(run_in.parts[0])] = (
+                1 if names_closing_matter(run_in.text) else min(depth, MAX_LEVEL)
+            )
+            groups += run_in.parts
+            at += run_in.n_groups
+        return groups, levels
+
+    def _is_title(self, group: LineGroup) -> bool:
+        """Whether a group is the title, or repeats it above a later page."""
+        return group is self.title or (
+            self.title is not None
+            and letters_of(group.plain_text) == letters_of(self.title.plain_text)
+        )
 
     def _is_sure(self, at: int, group: LineGroup, body: BodyStyle) -> bool:
         text = group.plain_text.strip()
-        if self.outline.depth(text, group.page) is not None:
+        if self.entries.depth(text, group.page) is not None:
             return True
         if is_plain_section_name(text):  # in a box of the first page, closing matter closes nothing
             is_early = names_closing_matter(text) and 2 * at < len(self.groups)
@@ -134,34 +188,26 @@ class Headings:
         return len(number.parts) > 1 or group.italic > MOST or stands_out(group, body)
 
     def _out_of_sequence(self, sure: Sequence[int]) -> set[int]:
-        """Numbered ones that are items of a list: outside the longest rising row of numbers, and
-        set otherwise."""
-        numbered = [
-            (at, n.values)
-            for at in sure
-            if (n := heading_number(self.groups[at].plain_text)) and not n.label
-        ]
-        ends: list[tuple[int, ...]] = []
-        places: list[int] = []
-        for _, values in numbered:
-            place = bisect_left(ends, values)
-            ends[place : place + 1] = [values]
-            places.append(place)
-        wanted, row = len(ends) - 1, set[int]()
-        for (at, _), place in zip(reversed(numbered), reversed(places), strict=True):
-            if place == wanted:
-                row.add(at)
-                wanted -= 1
+        """Numbered ones that are items of a list: outside the longest rising row of numbers of
+        their style, and set otherwise than all such rows."""
+        numbered: dict[NumberStyle, list[tuple[int, Values]]] = defaultdict(list)
+        for at in sure:
+            number = heading_number(self.groups[at].plain_text)
+            if number and not number.label:
+                numbered[number.style].append((at, number.values))
+        row = {at for own in numbered.values() for at in _longest_rising(own)}
         styles = {HeadingStyle.of(self.groups[at]) for at in row}
-        return {at for at, _ in numbered if HeadingStyle.of(self.groups[at]) not in styles}
+        every = {at for own in numbered.values() for at, _ in own}
+        return {at for at in every if HeadingStyle.of(self.groups[at]) not in styles}
 
     def _end_of_head(self, sure: Set[int]) -> int:
         """The index after the journal's name, the title and the authors: that of the first heading
         with a usual name or a number on the first page, or else the one after the title."""
+        first_page = self.title.page if self.title else 1
         for at in sorted(sure):
             text = self.groups[at].plain_text
             is_opening = is_plain_section_name(text) and not names_references(text)
-            if self.groups[at].page == 1 and (is_opening or heading_number(text)):
+            if self.groups[at].page == first_page and (is_opening or heading_number(text)):
                 return at
         return next((at + 1 for at, group in enumerate(self.groups) if group is self.title), 0)
 
@@ -171,11 +217,39 @@ class Headings:
         text = group.plain_text.strip()
         if text.endswith((".", ";", ":")) or text[0].islower() or group.kind is GroupKind.ITEM:
             return False
-        if group.page == 1 and (lists_names(text) or names_only(text, self.ordinary)):
+        if group.page == (self.title.page if self.title else 1) and (
+            lists_names(text) or names_only(text, self.ordinary)
+        ):
             return False
         return stands_out(group, body) or (
             is_learned and (group.italic > MOST or font_of(group) not in ("", body.font))
         )
+
+    def _set_apart(self, opening: Set[int], found: Set[int], body: BodyStyle) -> set[int]:
+        """Short lines that are set like the body, but with more white space above than below, or
+        right below a heading, if there are several."""
+        apart: set[int] = set()
+        for at in sorted(opening - {len(self.groups) - 1}):
+            group, above, below = self.groups[at], self.groups[at - 1], self.groups[at + 1]
+            line, first = group.lines[-1], below.lines[0]
+            text = group.plain_text.strip()
+            if (
+                len(group.lines) > 1
+                or len(below.lines) < 2
+                or line.column != first.column
+                or not is_one_size(group.size, body.size)
+                or not text[0].isupper()
+                or not text[-1].isalnum()
+                or group.kind is GroupKind.ITEM
+                or not leaves_room(line, first)
+            ):
+                continue
+            over, under = line.top - above.bottom, first.top - line.bottom
+            is_below_heading = at - 1 in found | apart and above.page == group.page
+            is_top = above.lines[0].column != line.column or above.page != group.page
+            if is_below_heading or (not is_top and over > under + _APART * line.height):
+                apart.add(at)
+        return apart if len(apart) >= _FEWEST_APART else set()
 
     def _parents(self, found: Set[int], may_be: Sequence[bool]) -> set[int]:
         """The "3" before each "3.1" that has none yet: the nearest line above with that number."""
@@ -193,52 +267,20 @@ class Headings:
             known |= {number.parts, parent}
         return parents
 
-    def _levels_of(self, headings: Sequence[LineGroup]) -> list[int]:
-        """Numbers, then the outline, state a level; the others have the level of those they look
-        like, or one below all that stand out more."""
-        styles = [HeadingStyle.of(heading) for heading in headings]
-        stated = self._stated(headings)
-        votes: dict[HeadingStyle, Counter[int]] = defaultdict(Counter)
-        for style, level in zip(styles, stated, strict=True):
-            if level:
-                votes[style][level] += 1
-        names = [is_plain_section_name(heading.plain_text) for heading in headings]
-        settled = {style: levels.most_common(1)[0][0] for style, levels in votes.items()}
-        opening = [
-            style
-            for style, heading, is_name in zip(styles, headings, names, strict=True)
-            if is_name and zone_named(heading.plain_text) is None
-        ]
-        if opening:  # Introduction, Methods, Results; references are often set smaller
-            settled.setdefault(max(opening, key=lambda style: style.weight), 1)
-        deepest = 0
-        ordered = sorted(set(styles), key=lambda style: style.weight, reverse=True)
-        for _, alike in groupby(ordered, key=lambda style: style.weight):
-            deepest = max([settled.setdefault(style, deepest + 1) for style in alike] + [deepest])
-        levels: list[int] = []
-        for style, level, is_name in zip(styles, stated, names, strict=True):
-            wanted = level or (1 if is_name else settled[style])
-            levels.append(min(wanted, levels[-1] + 1 if levels else 1, _MAX_LEVEL))
-        return levels
 
-    def _stated(self, headings: Sequence[LineGroup]) -> list[int | None]:
-        texts = [heading.plain_text for heading in headings]
-        numbered = [number.style for text in texts if (number := heading_number(text))]
-        is_letter = (
-            "letter" in numbered[: numbered.index("roman")] if "roman" in numbered else False
-        )
-        numbers: set[NumberStyle] = set(numbered) - (
-            {"roman"} if is_letter else set()
-        )  # "I." after "H."
-        depths = [self.outline.depth(heading.plain_text, heading.page) for heading in headings]
-        known = {depth for depth in depths if depth}
-        stated: list[int | None] = []
-        for heading, depth in zip(headings, depths, strict=True):
-            text = heading.plain_text.strip()
-            named = next((level for pattern, level in _NAMED_LEVELS if pattern.match(text)), None)
-            nested = depth - min(known) + 1 if depth and len(known) > 1 else None
-            stated.append(named or heading_depth(text, numbers) or nested)
-        return stated
+def _longest_rising(numbered: Sequence[tuple[int, Values]]) -> set[int]:
+    ends: list[Values] = []
+    places: list[int] = []
+    for _, values in numbered:
+        place = bisect_left(ends, values)
+        ends[place : place + 1] = [values]
+        places.append(place)
+    wanted, row = len(ends) - 1, set[int]()
+    for (at, _), place in zip(reversed(numbered), reversed(places), strict=True):
+        if place == wanted:
+            row.add(at)
+            wanted -= 1
+    return row
 
 
 def opening_text(groups: Sequence[LineGroup], may_be: Sequence[bool], body: BodyStyle) -> Set[int]:
@@ -290,4 +332,7 @@ def _may_be_heading(group: LineGroup, body: BodyStyle) -> bool:
     n_letters = sum(character.isalpha() for character in text)
     if n_letters < 3 or n_letters * 2 < len(text):
         return False
-    return not (_NOT_IN_HEADINGS.search(text) or caption_kind(group) is not None)
+    number = heading_number(text)
+    title = number.title if number else text
+    is_cut = any(title.count(opens) != title.count(closes) for opens, closes in BRACKETS)
+    return not (is_cut or _NOT_IN_HEADINGS.search(text) or caption_kind(group) is not None)

@@ -349,6 +349,9 @@ class Line:
     cell_lefts: tuple[float, ...] = ()
     cell_rights: tuple[float, ...] = ()
     segments: tuple[Segment, ...] = ()
+    parts: "tuple[Line, ...]" = ()
+    """The words that it begins with in a face of their own, and the rest; empty where it has no
+    such words."""
     table: Printed | None = None
     picture: tuple[float, float, float, float] | None = None
     """In the first line of a figure's caption: the place of the figure."""
@@ -376,7 +379,7 @@ def _lines_of(segments: Sequence[Segment], frame: Frame, usual: float) -> Iterat
     for part in ([s for s in segments if s not in beside], [s for s in segments if s in beside]):
         if part:
             column = Column(min(s.left for s in part), max(s.right for s in part))
-            yield from (_line(row, column, frame) for row in rows_of(part))
+            yield from (line_of(row, column, frame) for row in rows_of(part))
 
 
 def _beside_larger_text(segments: Sequence[Segment], usual: float) -> set[Segment]:
@@ -404,7 +407,7 @@ def _beside_larger_text(segments: Sequence[Segment], usual: float) -> set[Segmen
     }
 
 
-def _line(row: Sequence[Segment], column: Column, frame: Frame) -> Line:
+def line_of(row: Sequence[Segment], column: Column, frame: Frame) -> Line:
     n_chars = sum(len(s.text) for s in row) or 1
     cells = _cells(row)
     return Line(

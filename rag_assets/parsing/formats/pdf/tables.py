@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from rag_assets.parsing.formats.pdf.drawings import Drawings, Rectangle, shared_size
 from rag_assets.parsing.formats.pdf.glyphs import Frame
 from rag_assets.parsing.formats.pdf.layout import Column, Line, lines_in_reading_order
+from rag_assets.parsing.formats.pdf.leads import with_lead
 from rag_assets.parsing.formats.pdf.printed_table import Printed
 from rag_assets.parsing.formats.pdf.table_grid import TableRegion, read_list, read_region
 from rag_assets.parsing.formats.pdf.table_regions import (
@@ -325,7 +326,7 @@ def _lines(
             for line in column
         ]
         found += _with_runs(own, layer.frame, drawings, captions)
-    return [replace(line, segments=()) for line in found]
+    return list(map(with_lead, found))
 
 
 def _with_captions_apart(segments: Sequence[Segment], captions: Captions) -> list[Segment]:

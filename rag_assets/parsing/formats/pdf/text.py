@@ -307,9 +307,11 @@ def _layers(glyphs: list[Glyph], geometry: Geometry) -> tuple[Layer, ...]:
     for turn, _ in by_turn.most_common():
         frame = geometry.frame(max(turn, 0))
         own = _without_leaders([glyph for glyph in glyphs if glyph.turn == turn])
-        segments = list(_segments(own, frame, is_skewed=turn == SKEWED))
+        segments = list(segments_of(own, frame, is_skewed=turn == SKEWED))
         if turn == 0 and (numbers := line_numbers(segments)):
-            segments = list(_segments([glyph for glyph in own if id(glyph) not in numbers], frame))
+            segments = list(
+                segments_of([glyph for glyph in own if id(glyph) not in numbers], frame)
+            )
         layers.append(Layer(frame, tuple(segments)))
     return tuple(layers)
 
@@ -428,10 +430,10 @@ def words_of(glyphs: Sequence[Glyph], frame: Frame) -> Iterator[Segment]:
     that."""
     for is_space, run in groupby(glyphs, key=lambda glyph: glyph.text.isspace()):
         if not is_space:
-            yield from _segments(list(run), frame, gap_ems=_WORD_GAP_EMS)
+            yield from segments_of(list(run), frame, gap_ems=_WORD_GAP_EMS)
 
 
-def _segments(
+def segments_of(
     glyphs: Sequence[Glyph],
     frame: Frame,
     *,

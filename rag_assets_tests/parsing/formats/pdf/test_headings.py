@@ -76,6 +76,97 @@ def test_headings_are_learned_from_names_and_numbers(tmp_path: Path) -> None:
     ]
 
 
+def run_in(canvas: Canvas, label: str, text: str, top: float, font: str) -> float:
+    """A paragraph of two lines that opens with a label in a font of its own; the next top."""
+    lines(canvas, [label], top=top, font=font)
+    left = 60 + canvas.stringWidth(label + " ", font, 10)
+    lines(canvas, [text + " was counted in the field"], left=left, top=top)
+    return (
+        lines(canvas, [f"and the {text} of the second year was counted again."], top=top + 12) + 4
+    )
+
+
+def test_words_that_open_a_paragraph_are_headings(tmp_path: Path) -> None:
+    """ "What is said under Participants?" found nothing; labels of items and captions are none."""
+
+    def draw(canvas: Canvas) -> None:
+        top = heading(canvas, "Moss on the slate roofs", top=40, size=18)
+        top = section(canvas, "1 Methods", "moss", top, size=12)
+        top = run_in(canvas, "Roofs.", "Slate", top + 8, "Helvetica-Bold")
+        top = run_in(canvas, "Old roofs:", "Tile", top, "Helvetica-Oblique")
+        top = run_in(canvas, "New roofs:", "Tin", top, "Helvetica-Oblique")
+        top = run_in(canvas, "Birds.", "Sparrow", top, "Helvetica-Bold")
+        top = run_in(canvas, "Moss never", "grows and", top, "Helvetica-Oblique")
+        top = run_in(canvas, "Table 1.", "Wren", top + 20, "Helvetica-Bold")
+        top = section(canvas, "1.1 Counts", "wren", top)
+        lines(canvas, ["References"], top=top + 14, font="Helvetica-Bold", size=12)
+        run_in(
+            canvas, "Abel, K.", "(2001). Nets of shade. Plants 12, 3-9", top + 30, "Helvetica-Bold"
+        )
+
+    document = parse(tmp_path, draw)
+
+    assert headings(document) == [
+        ("1 Methods",),
+        ("1 Methods", "Roofs"),
+        ("1 Methods", "Roofs", "Old roofs"),
+        ("1 Methods", "Roofs", "New roofs"),
+        ("1 Methods", "Birds"),
+        ("1 Methods", "1.1 Counts"),
+        ("References",),
+    ]
+    assert "Slate was counted in the field and the Slate of the" in document.text
+
+
+def test_a_parent_is_known_by_form_and_number(tmp_path: Path) -> None:
+    """A number tells its depth only beside the others: "1)" below "A." below "II."; the box in
+    larger letters is nobody's parent, and two studies have a "Method" each."""
+
+    def numbered(canvas: Canvas) -> None:
+        top = heading(canvas, "Tidal mills of the coast", top=40, size=18)
+        for text, font in [
+            ("I. INTRODUCTION", "Helvetica"),
+            ("II. MILLS", "Helvetica"),
+            ("A. Wheels", "Helvetica-Oblique"),
+            ("1) Wheels of oak and elm", "Helvetica-Oblique"),
+            ("B. Stones", "Helvetica-Oblique"),
+            ("III. CONCLUSION", "Helvetica"),
+        ]:
+            top = section(canvas, text, "mill", top, font=font)
+
+    def named(canvas: Canvas) -> None:
+        top = heading(canvas, "Tidal mills of the coast", top=40, size=18)
+        top = section(canvas, "Introduction", "tide", top, size=12)
+        top = section(canvas, "Key points", "tide", top, size=14, font="Helvetica")
+        for text, size in [("Study 1", 12), ("Method", 10), ("Study 2", 12), ("Method", 10)]:
+            top = section(canvas, text, "tide", top, size=size)
+        section(canvas, "Discussion", "tide", top, size=12)
+
+    paths = headings(parse(tmp_path, numbered))
+    assert [len(path) for path in paths] == [1, 1, 2, 3, 2, 1]
+    paths = headings(parse(tmp_path, named))
+    assert [len(path) for path in paths] == [1, 1, 1, 2, 1, 2, 1]
+
+
+def test_short_lines_between_white_space_are_headings(tmp_path: Path) -> None:
+    """Manuscripts set the headings of their parts like the text."""
+
+    def draw(canvas: Canvas) -> None:
+        top = heading(canvas, "Moss on the slate roofs", top=40, size=18)
+        top = section(canvas, "METHODS", "moss", top)
+        for text in ("The roofs of the north", "Procedure", "Counted birds"):
+            first, *rest = prose(text, 3)
+            top = lines(canvas, [first], left=80, top=lines(canvas, [text], top=top + 14))
+            top = lines(canvas, rest, top=top)
+
+    assert [path[-1] for path in headings(parse(tmp_path, draw))] == [
+        "METHODS",
+        "The roofs of the north",
+        "Procedure",
+        "Counted birds",
+    ]
+
+
 def test_the_outline_names_headings_that_the_page_shows(tmp_path: Path) -> None:
     """Headings in italics look like a stressed phrase; an outline may also be that of another
     document."""

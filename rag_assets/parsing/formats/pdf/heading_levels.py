@@ -1,0 +1,213 @@
+"""How deep each heading of a paper is: by its number, by the file's outline, and by what it is set
+like.
+
+Each of them gives a heading a rank; its level is one more than the number of open headings above it
+with a smaller rank, so that headings of one form are siblings.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from rag_assets.core.domain import Zone
+from rag_assets.core.text.headings import (
+    HeadingNumber,
+    NumberStyle,
+    heading_number,
+    is_plain_section_name,
+    names_statement,
+    zone_named,
+)
+from rag_assets.parsing.formats.pdf.blocks import HeadingStyle, LineGroup
+from rag_assets.parsing.formats.pdf.file import Outline
+
+MAX_LEVEL = 6
+_NAMED_RANKS = (
+    (re.compile(r"(?:part|chapter)\s+(?:[ivx]+|\d+)\b", re.IGNORECASE), 1),
+    (re.compile(r"appendix\b|annex\b", re.IGNORECASE), 1),
+    (re.compile(r"item\s+\d+[a-z]?\b", re.IGNORECASE), 2),
+)
+_CLOSER = re.compile(r"[^\W_]+([.):]?)")
+_MAIN_SHARE, _FEWEST_MAIN = 0.5, 2
+_FRONT_PAGES = 1
+_BESIDE_BODY = (Zone.BACK, Zone.STATEMENTS, Zone.ANNEX)
+
+
+def levels_of(headings: Sequence[LineGroup], entries: Outline) -> list[int]:
+    """The level of each heading, 1 for main sections."""
+    styles = [HeadingStyle.of(heading) for heading in headings]
+    ranks = _ranks(headings, styles, entries)
+    levels: list[int] = []
+    open_ranks: list[int] = []
+    for rank in ranks:
+        open_ranks = [*(above for above in open_ranks if above < rank), rank]
+        levels.append(min(len(open_ranks), MAX_LEVEL))
+    return levels
+
+
+def _ranks(
+    headings: Sequence[LineGroup], styles: Sequence[HeadingStyle], entries: Outline
+) -> list[int]:
+    """What is stated; else what most headings in the same style have; else one below all styles
+    that stand out more. A style seen once is above no other."""
+    texts = [heading.plain_text.strip() for heading in headings]
+    zones = list(map(zone_named, texts))
+    is_main = [
+        is_plain_section_name(text) and zone is None
+        for text, zone in zip(texts, zones, strict=True)
+    ]
+    named = [(style, text) for style, text, own in zip(styles, texts, is_main, strict=True) if own]
+    without_number = [style for style, text in named if heading_number(text) is None]
+    stated = _stated(headings, styles, entries, _strongest(without_number))
+    main = _strongest([style for style, _ in named])
+    votes: dict[HeadingStyle, Counter[int]] = defaultdict(Counter)
+    for style, rank in zip(styles, stated, strict=True):
+        if rank:
+            votes[style][rank] += 1
+    settled = {style: ranks.most_common(1)[0][0] for style, ranks in votes.items()}
+    n_times = Counter(styles)
+    n_others = Counter(style for style, zone in zip(styles, zones, strict=True) if zone is None)
+    n_main = Counter(
+        style
+        for style, text, own in zip(styles, texts, is_main, strict=True)
+        if own and texts.count(text) == 1  # several studies have methods and results each
+    )
+    for style, n in n_main.items():
+        if style == main or (n >= _FEWEST_MAIN and n > _MAIN_SHARE * n_others[style]):
+            settled.setdefault(style, 1)
+    deepest = 0
+    ordered = sorted(set(styles), key=lambda style: style.weight, reverse=True)
+    for _, equal in groupby(ordered, key=lambda style: style.weight):
+        alike = list(equal)
+        known = [settled[style] for style in alike if style in settled]
+        own = max(known, default=deepest + 1)
+        if known or any(n_times[style] > 1 for style in alike):
+            deepest = max(deepest, own)
+        settled |= {style: own for style in alike if style not in settled}
+    last_front = headings[0].page + _FRONT_PAGES if headings else 0
+    is_apart = [
+        zone in _BESIDE_BODY
+        or (zone is Zone.FRONT and heading.page <= last_front)
+        or (names_statement(text) and 2 * at > len(headings))
+        for at, (zone, heading, text) in enumerate(zip(zones, headings, texts, strict=True))
+    ]
+    return [
+        rank or (1 if apart else settled[style])
+        for style, rank, apart in zip(styles, stated, is_apart, strict=True)
+    ]
+
+
+def _strongest(styles: Sequence[HeadingStyle]) -> HeadingStyle | None:
+    return max(styles, key=lambda style: style.weight, default=None)
+
+
+Form = tuple[NumberStyle, str]
+"""How a number is written, and what stands behind it."""
+
+
+def number_form(text: str) -> Form | None:
+    """The form of a number of one part before a heading; None without one."""
+    number = heading_number(text)
+    if number is None or number.label or len(number.parts) > 1:
+        return None
+    return number.style, _closer(text)
+
+
+def _closer(text: str) -> str:
+    match = _CLOSER.match(text.strip())
+    return match[1] if match else ""
+
+
+@dataclass(frozen=True)
+class _OpenNumber:
+    """A numbered heading that the next one may go on from."""
+
+    number: HeadingNumber
+    form: Form
+    rank: int
+    style: HeadingStyle
+
+
+def _stated(
+    headings: Sequence[LineGroup],
+    styles: Sequence[HeadingStyle],
+    entries: Outline,
+    main: HeadingStyle | None,
+) -> list[int | None]:
+    """The ranks that numbers and the file's outline state."""
+    depths = [entries.depth(heading.plain_text, heading.page) for heading in headings]
+    known = {depth for depth in depths if depth}
+    stated: list[int | None] = []
+    numbers = _Numbers(main)
+    for heading, style, depth in zip(headings, styles, depths, strict=True):
+        text = heading.plain_text.strip()
+        named = next((rank for pattern, rank in _NAMED_RANKS if pattern.match(text)), None)
+        nested = depth - min(known) + 1 if depth and len(known) > 1 else None
+        stated.append(named or numbers.rank(text, style) or nested)
+    return stated
+
+
+def _may_be_annex(section: _OpenNumber, number: HeadingNumber) -> bool:
+    """Whether a letter counts on from sections with digits, as an appendix before the references
+    does."""
+    return section.number.style == "arabic" and number.style == "letter"
+
+
+class _Numbers:
+    """The numbered headings that are open while headings are read in order.
+
+    A form of numbers ("IV.", "A.", "1)") that is new opens a rank below the last one, unless it is
+    set like a heading that is open.
+    """
+
+    def __init__(self, main: HeadingStyle | None) -> None:
+        self._main = main
+        self._open: list[_OpenNumber] = []
+
+    def rank(self, text: str, style: HeadingStyle) -> int | None:
+        number = heading_number(text)
+        if zone_named(text) in _BESIDE_BODY:
+            self._open = []  # an appendix counts anew
+        if number is None or number.label:
+            return None
+        number = self._as_letter(number)
+        form = (number.style, _closer(text))
+        if len(number.parts) > 1:
+            base = next((one for one in self._open if one.number.style == number.style), None)
+            rank = len(number.parts) + (base.rank - len(base.number.parts) if base else 0)
+        else:
+            single = [one for one in self._open if len(one.number.parts) == 1]
+            alike = [one for one in single if one.form == form] or [
+                one for one in single if one.style == style and _may_be_annex(one, number)
+            ]
+            if alike:
+                rank = alike[-1].rank
+            elif self._open:
+                rank = self._open[-1].rank + 1
+            else:
+                is_first = number.values == (1,)
+                rank = 2 if is_first and self._is_below_main(text, style) else 1
+        self._open = [one for one in self._open if one.rank < rank]
+        self._open.append(_OpenNumber(number, form, rank, style))
+        return rank
+
+    def _is_below_main(self, text: str, style: HeadingStyle) -> bool:
+        """Whether main sections without numbers are set stronger."""
+        return (
+            self._main is not None
+            and not is_plain_section_name(text)
+            and self._main.weight > style.weight
+        )
+
+    def _as_letter(self, number: HeadingNumber) -> HeadingNumber:
+        """ "I." after "H." is a letter."""
+        if number.style != "roman" or len(number.parts[0]) > 1:
+            return number
+        letter = replace(number, style="letter")
+        is_next = any(
+            one.number.style == "letter" and one.number.values[0] + 1 == letter.values[0]
+            for one in self._open
+        )
+        return letter if is_next else number
