@@ -153,15 +153,32 @@ _STARTS_STATEMENT = re.compile(
     r"transparency|action editor|orcid|ethic(?:s|al) (?:approval|statement)|"
     r"publisher['’]?s note|additional information|author information|consent for publication|about the author"
 )
-_STATEMENT = re.compile(
-    r"statements?|transparency|open practices|publisher['’]?s note|consent for publication|declarations?|"
-    r"(?:data|code|materials)(?:,? (?:and|&) \w+)? (?:availability|accessibility)|"
-    r"availability of (?:data|code|materials)(?: and (?:data|code|materials))?|"
-    r"ethic(?:s|al) (?:approval|considerations?)|(?:pre-?)?registration|action editor|orcid(?: ids?)?|"
-    r"(?:statements?|disclosures?|declarations?) (?:of|on) (?:(?:conflict|compet)\w* (?:of )?)?interests?|"
-    r"financial (?:support|disclosure)|author(?:s['’]?|['’]s)? contributions?(?: statement)?|"
-    r"(?:open practices|ethics|reproducibility|broader impact|disclosure|funding|contribution) statements?|"
-    r"(?:data|code|materials)(?: (?:and|&) \w+)? availability statements?"
+_STATEMENTS: tuple[tuple[str, tuple[SectionKind, ...]], ...] = (
+    (
+        r"statements?|transparency|open practices|publisher['’]?s note|declarations?|"
+        r"(?:pre-?)?registration|action editor|orcid(?: ids?)?|"
+        r"(?:statements?|disclosures?|declarations?) (?:of|on) (?:(?:conflict|compet)\w* (?:of )?)?interests?|"
+        r"author(?:s['’]?|['’]s)? contributions?(?: statement)?|"
+        r"(?:open practices|reproducibility|broader impact|disclosure|contribution) statements?",
+        (),
+    ),
+    (
+        r"funding(?: (?:information|statements?|sources?))?|(?:sources? of )?funding|"
+        r"financial (?:support|disclosure)|role of the funding source|acknowledge?ments? and funding",
+        (SectionKind.FUNDING,),
+    ),
+    (
+        r"(?:data|code|materials)(?:,? (?:and|&) \w+)? (?:availability|accessibility|access)"
+        r"(?: statements?)?|data sharing(?: statements?)?|"
+        r"availability of (?:data|code|materials)(?: and (?:data|code|materials))?",
+        (SectionKind.DATA,),
+    ),
+    (
+        r"ethic(?:s|al)(?: (?:approval|considerations?|review|statements?|declarations?))?|"
+        r"(?:informed )?consent(?: (?:to participate|for publication))?|"
+        r"ethics approval and consent to participate",
+        (SectionKind.ETHICS,),
+    ),
 )
 """Names that statements have wherever they stand."""
 _STARTS_ANNEX = re.compile(
@@ -179,7 +196,8 @@ _MAIN_NAMES: tuple[tuple[str, tuple[SectionKind, ...]], ...] = (
     (r"experiments?", (SectionKind.METHODS, SectionKind.RESULTS)),
     (r"results?|findings", (SectionKind.RESULTS,)),
     (r"results? and discussion", (SectionKind.RESULTS, SectionKind.DISCUSSION)),
-    (r"discussions?|limitations", (SectionKind.DISCUSSION,)),
+    (r"discussions?", (SectionKind.DISCUSSION,)),
+    (r"limitations", (SectionKind.DISCUSSION, SectionKind.LIMITATIONS)),
     (
         r"discussion and conclusions?(?: and (?:future work|outlook))?",
         (SectionKind.DISCUSSION, SectionKind.CONCLUSION),
@@ -200,32 +218,41 @@ _OTHER_NAMES: tuple[tuple[str, tuple[SectionKind, ...]], ...] = (
         (SectionKind.METHODS,),
     ),
     (
-        r"methods? (?:summary|overview|details)|experimental (?:section|design|set-?up|details)",
+        r"methods? (?:summary|overview|details)|experimental(?: (?:section|design|set-?up|details|part))?",
         (SectionKind.METHODS,),
     ),
     (
-        r"(?:study )?(?:design|participants|patients|subjects|population|sample|area|setting)",
+        r"(?:study )?(?:design|area|setting)|procedures?|measures|materials|apparatus|stimuli|"
+        r"search strategy|(?:data|statistical) analys[ie]s",
         (SectionKind.METHODS,),
     ),
     (
-        r"procedures?|measures|materials|apparatus|stimuli|data(?:sets?)?|search strategy",
-        (SectionKind.METHODS,),
+        r"(?:study )?(?:participants|patients|subjects|populations?|samples?)|"
+        r"(?:participant|patient|sample) characteristics|demographics",
+        (SectionKind.METHODS, SectionKind.PARTICIPANTS),
     ),
     (
-        r"(?:data|statistical) (?:collection|acquisition|extraction|sources?|analys[ie]s)",
-        (SectionKind.METHODS,),
+        r"data(?:sets?)?|(?:data|statistical) (?:collection|acquisition|extraction|sources?)",
+        (SectionKind.METHODS, SectionKind.DATA),
     ),
     (r"(?:main|key|empirical|experimental) (?:results|findings)", (SectionKind.RESULTS,)),
+    (r"general discussion|strengths|implications", (SectionKind.DISCUSSION,)),
     (
-        r"general discussion|strengths|implications|weaknesses|shortcomings|caveats",
-        (SectionKind.DISCUSSION,),
+        r"weaknesses|shortcomings|caveats|threats to validity",
+        (SectionKind.DISCUSSION, SectionKind.LIMITATIONS),
     ),
     (r"outlook|future (?:directions|research)|recommendations?", (SectionKind.CONCLUSION,)),
 )
 """Names that state a kind; a line that is one of them may be anything."""
 _KINDS = tuple((re.compile(names), kinds) for names, kinds in (*_MAIN_NAMES, *_OTHER_NAMES))
+_STATED = tuple((re.compile(names), kinds) for names, kinds in _STATEMENTS)
 _MAIN = re.compile("|".join(names for names, _ in _MAIN_NAMES))
 _BETWEEN_NAMES = re.compile(r",? and |,? & |, |/")
+_BETWEEN_PARTS = re.compile(r"\s*[:–—]\s+")
+_HEAD = re.compile(
+    r"(?:(?:[^\W\d_]|-)+ ){1,3}(?P<last>[^\W\d_]+)|(?P<first>[^\W\d_]+) of (?:the|this|our|these) .+"
+)
+"""A name with words before it ("simulation results") or with what it is of behind it."""
 _LONE_CAPITAL = re.compile(r"^(?:[IVX] (?=[A-Z])|[A-Z] (?=(?i:append)))")
 """A number without a stop that only the name after it tells from a word."""
 _SPACED_LETTERS = re.compile(r"(?:[^\W\d_] ){4,}[^\W\d_]")
@@ -293,21 +320,32 @@ def section_kinds(titles: Iterable[str]) -> frozenset[SectionKind]:
     methods.
 
     A heading of several names states the kinds of all of them ("Conclusions and limitations"), if
-    all are known.
+    all are known. Where no heading is a usual name, the main one may hold one ("Survey results").
     """
-    kinds = frozenset(kind for title in titles for kind in _kinds_of(_bare(title)))
+    names = [_bare(title) for title in titles]
+    kinds = frozenset(kind for name in names for kind in _kinds_of(name))
+    if not kinds:  # below a known name, "neural methods" are what the paper tells of others
+        heads = [match for name in names[:1] if (match := _HEAD.fullmatch(name))]
+        kinds = frozenset(
+            kind for head in heads for kind in _kinds_named(head["last"] or head["first"])
+        )
     return kinds or frozenset({SectionKind.OTHER})
 
 
 def _kinds_of(bare: str) -> frozenset[SectionKind]:
     if _STARTS_ANNEX.match(bare):
         return frozenset({SectionKind.APPENDIX})
-    if _STATEMENT.fullmatch(bare) or _CLOSING_MATTER.fullmatch(bare):
-        return frozenset({SectionKind.STATEMENTS})
+    if _REFERENCES.fullmatch(bare):
+        return frozenset({SectionKind.REFERENCES})
+    stated = [kinds for names, kinds in _STATED if names.fullmatch(bare)]
+    if stated or _CLOSING_MATTER.fullmatch(bare):
+        return frozenset({SectionKind.STATEMENTS}).union(*stated)
     if whole := _kinds_named(bare):
         return whole
     parts = [_kinds_named(part) for part in _BETWEEN_NAMES.split(bare)]
-    return frozenset().union(*parts) if all(parts) else frozenset()
+    if all(parts):
+        return frozenset().union(*parts)
+    return frozenset().union(*map(_kinds_named, _BETWEEN_PARTS.split(bare)))
 
 
 def _kinds_named(name: str) -> frozenset[SectionKind]:

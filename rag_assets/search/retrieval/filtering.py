@@ -211,6 +211,16 @@ def _is_one_of(column: CodedTexts, is_wanted: Callable[[str], bool]) -> Mask:
     return mask
 
 
+_HELD_IN = {
+    SectionKind.STATEMENTS: (
+        SectionKind.STATEMENTS,
+        SectionKind.FUNDING,
+        SectionKind.DATA,
+        SectionKind.ETHICS,
+    )
+}
+
+
 def not_asked_for(question: str, where: Filter) -> frozenset[SectionKind]:
     """The kinds of sections that are searched only where something asks for them, and nothing does:
     title pages hold the words of every paper on a subject, statements those of many questions about
@@ -221,5 +231,7 @@ def not_asked_for(question: str, where: Filter) -> frozenset[SectionKind]:
         SectionKind.STATEMENTS: QuestionKind.STATEMENTS in kinds,
     }
     return frozenset(
-        kind for kind, is_asked in asked.items() if not is_asked and not where.names(kind)
+        kind
+        for kind, is_asked in asked.items()
+        if not is_asked and not any(map(where.names, _HELD_IN.get(kind, (kind,))))
     )

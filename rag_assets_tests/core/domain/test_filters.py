@@ -63,8 +63,8 @@ def test_papers_are_named_as_their_files_are(text: str, papers: tuple[str, ...] 
         (
             "page:3 section:result",
             'at section:result: there is no kind of section "result", is results meant? Known are title-page, '
-            "abstract, introduction, background, methods, results, discussion, conclusion, appendix, statements, "
-            "other.",
+            "abstract, introduction, background, methods, participants, data, results, discussion, limitations, "
+            "conclusion, appendix, statements, funding, ethics, references, other.",
         ),
         (
             "source:word",

@@ -3,8 +3,8 @@
 import { button, byId, counted, el } from "./dom.js";
 
 const SECTIONS = [
-  "abstract", "introduction", "background", "methods", "results", "discussion", "conclusion", "appendix", "title-page",
-  "other",
+  "abstract", "introduction", "background", "methods", "participants", "data", "results", "discussion", "limitations",
+  "conclusion", "appendix", "statements", "funding", "ethics", "title-page", "other",
 ];
 const RANGES = ["year", "page"];
 const endsOf = (field) => [byId(`filter-${field}-first`), byId(`filter-${field}-last`)];
