@@ -75,7 +75,7 @@ def _goes_on(above: LineGroup, group: LineGroup, body: BodyStyle) -> bool:
         return False
     if len(above.lines) + len(group.lines) > _MAX_LINES or not stands_out(above, body):
         return False
-    if _is_prose(group, body):
+    if is_prose(group, body):
         return False
     middles = ((last.left + last.right) / 2, (first.left + first.right) / 2)
     is_indented = first.left - last.left > first.size and abs(middles[0] - middles[1]) > first.size
