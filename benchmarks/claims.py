@@ -26,7 +26,7 @@ from pathlib import Path
 
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
 from rag_assets.answering.verify.verification import ClaimOutcome, verify
-from rag_assets.core.domain import FULL_SUPPORT_FROM, HALF_SUPPORT_FROM, Chunk
+from rag_assets.core.domain import FULL_SUPPORT_FROM, HALF_SUPPORT_FROM, Chunk, PaperFacts
 from rag_assets.core.settings import Settings
 from rag_assets.core.text.tokens import token_counter
 from rag_assets.corpus.chunking.chunker import chunk_paper
@@ -114,7 +114,7 @@ def fate_of(said: SetClaim, corpora: Path, support: float) -> Fate | None:
         citations.append(DraftCitation(found[0].chunk_id, found[1]))
     given = {chunk.chunk_id: chunk for chunk in chunks}
     draft = DraftAnswer((DraftClaim(said.claim, tuple(citations)),))
-    (outcome,) = verify(draft, given, said.question, {chunks[0].paper_id: title}).outcomes
+    (outcome,) = verify(draft, given, said.question, {chunks[0].paper_id: PaperFacts(title)}).outcomes
     return Fate(said, outcome, support)
 
 

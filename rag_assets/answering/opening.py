@@ -56,7 +56,9 @@ def open_scorer(
         return scorer
     from rag_assets.answering.model.judges import JudgedSupport, open_judge
 
-    return JudgedSupport(open_judge(named, settings, connections), scorer, kept_file(settings))
+    judge = open_judge(named, settings, connections)
+    is_own = named == settings.answering.model
+    return JudgedSupport(judge, scorer, kept_file(settings), is_own=is_own)
 
 
 def open_synthesis(

@@ -140,7 +140,7 @@ def merged(first: Attempt, second: Attempt, request: SecondRequest) -> Attempt:
             if new.proposed.mends == mending.get(id(one), -1)
         ]
         held = [new for new in answers if new.holds]
-        outcomes += held or answers[:1] or [one]
+        outcomes += held or ([one] if one.holds else answers[:1] or [one])
     known = {(one.proposed.text, one.proposed.citations) for one in outcomes}
     further: set[str] = set()
     for new in second.verified.outcomes:
@@ -173,7 +173,7 @@ def _may_answer(evidence: Evidence) -> set[str]:
     }
 
 
-PIPELINE_VERSION = 16
+PIPELINE_VERSION = 17
 """Part of the key of published answers: raise it when the code makes another answer of the same
 contexts. Search and answerers have versions of their own."""
 _MOST_SEARCHED_AGAIN = 4
@@ -195,6 +195,7 @@ class AnswerContents:
     left_out: tuple[LeftOut, ...]
     unjudged: str
     """See `AnswerTrace.unjudged`."""
+    is_self_judged: bool
 
 
 @dataclass(frozen=True)
@@ -331,17 +332,17 @@ class AnswerPipeline:
         with _timed("verify", seconds):
             given = {context.chunk_id: evidence.chunks[context.chunk_id] for context in read}
             papers = {context.paper_id: context.paper for context in evidence.contexts}
-            titles = {paper: facts.title for paper, facts in papers.items()}
-            verified = verify(draft, given, question.question, titles)
+            verified = verify(draft, given, question.question, papers)
             nearest = verify(
-                replace(draft, claims=draft.nearest), given, "", titles
+                replace(draft, claims=draft.nearest), given, "", papers
             ).claims  # they need not answer it
             nearest = with_paper_facts(with_reported_works(nearest, evidence.reports), papers)
-            scoring = self.scorer.scores(verified, question.question)
-            verified = with_verdicts(verified, scoring)
+            found = [one.claim for one in verified.candidates if one.claim is not None]
             verified = verified.with_claims(
-                with_paper_facts(with_reported_works(verified.claims, evidence.reports), papers)
+                with_paper_facts(with_reported_works(found, evidence.reports), papers)
             )
+            scoring = self.scorer.scores(verified, question.question)
+            verified = with_verdicts(verified, scoring, question.question)
         return Attempt(
             k,
             read,
@@ -371,6 +372,7 @@ class AnswerPipeline:
             final.nearest,
             final.verified.left_out,
             next((one.scoring.unjudged for one in attempts if one.scoring.unjudged), ""),
+            any(one.scoring.is_own for one in attempts),
         )
         cost = [
             usage for attempt in attempts for usage in (attempt.draft.usage, attempt.scoring.usage)
@@ -412,7 +414,7 @@ def _lacks_papers(attempt: Attempt, wanted: int) -> bool:
 def _checked(attempt: Attempt) -> Iterator[Event]:
     yield from (ClaimVerified(claim) for claim in attempt.verified.claims)
     for one in attempt.verified.objected:
-        if one.objection is not None:
+        if one.objection is not None and not one.holds:
             yield ClaimDropped(one.objection.reason, one.proposed.text, one.objection.why)
 
 

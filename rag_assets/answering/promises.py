@@ -15,7 +15,7 @@ from rag_assets.answering.verify.objections import checked_claim
 from rag_assets.answering.verify.quote_search import is_evidence
 from rag_assets.answering.verify.verification import n_works, quoted_text, sources_of
 from rag_assets.answering.wording import answer_of
-from rag_assets.core.domain import Chunk, Claim, LeftOut, Place, QAResult
+from rag_assets.core.domain import Chunk, Claim, LeftOut, PaperFacts, Place, QAResult
 from rag_assets.core.promises import Promise
 
 _MAX_QUOTE_CHARS = 200
@@ -27,8 +27,8 @@ class PublishedCorpus:
 
     chunks: Mapping[str, Chunk]
     """The published chunks by id; those that are cited are enough."""
-    titles: Mapping[str, str]
-    """Of the papers that are cited, by id."""
+    papers: Mapping[str, PaperFacts]
+    """The papers that are cited, by id."""
     min_sources: int
     """The setting answering.min_sources."""
 
@@ -96,7 +96,7 @@ def _breaches(claim: Claim, asked: str, published: PublishedCorpus) -> Iterator[
             yield "pages_hold_quotes", f"it names {pages}, which its quote does not stand on"
     # A doubt may have been overruled by a model that looked at the claim.
     quotes = [
-        quoted_text(published.chunks[one.chunk_id], one.start, one.end, published.titles)
+        quoted_text(published.chunks[one.chunk_id], one.start, one.end, published.papers)
         for one in claim.citations
     ]
     objection = checked_claim(claim.text, quotes, asked).objection

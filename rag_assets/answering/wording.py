@@ -35,8 +35,10 @@ MISSING_NAME_NOTE = "No passage that was found names {names}."
 LEFT_OUT_NOTE = "One statement was left out, because its quotes do not carry it."
 LEFT_OUT_NOTES = "{n} statements were left out, because their quotes do not carry them."
 RULES_ALONE_NOTE = "The statements were compared with their quotes by rules alone: no model could take a second look."
-PARTLY = "in part"
-"""In the mark of a claim that its quotes carry in part only."""
+PARTLY, DOUBTED = "in part", "doubted"
+"""In the mark of a claim that its quotes carry in part only, and of one that something speaks
+against."""
+SELF_JUDGED_NOTE = "One model wrote these statements and compared them with their quotes."
 _NOT_FOUND = INSUFFICIENT + " Not found in the {read}: “{part}”"
 _PART_NOT_FOUND = INSUFFICIENT + " A part of the question was not found in the {read}."
 ONLY_CITED_NOTE = "Only cited here, by {paper}: “{entry}”"
@@ -86,11 +88,14 @@ def _mark(claim: Claim) -> str:
         f"{place}, {RETRACTED}" if citation.is_retracted else place
         for (_, place, _), citation in zip(framed, claim.citations, strict=True)
     )
-    return f"{opening}{'; '.join([*places, *_part_mark(claim), *([REPORTED] if claim.reported else [])])}{closing}"
+    reported = [REPORTED] if claim.reported else []
+    return f"{opening}{'; '.join([*places, *filter(None, [_support_mark(claim)]), *reported])}{closing}"
 
 
-def _part_mark(claim: Claim) -> list[str]:
-    return [PARTLY] if claim.support is not None and claim.support.is_partial else []
+def _support_mark(claim: Claim) -> str:
+    if claim.support is None:
+        return ""
+    return PARTLY if claim.support.is_partial else DOUBTED if claim.support.why else ""
 
 
 def place_of(citation: Citation) -> str:
@@ -131,7 +136,11 @@ def remarks(result: QAResult) -> list[str]:
         n_papers = n_works(result.claims)
         found.append(SINGLE_SOURCE_NOTE if n_papers == 1 else f"Only {n_papers} {FEW_SOURCES_NOTE}")
     found += _left_out_note(result)
-    return [*found, RULES_ALONE_NOTE] if result.unjudged else found
+    if result.unjudged:
+        found.append(RULES_ALONE_NOTE)
+    elif result.is_self_judged:
+        found.append(SELF_JUDGED_NOTE)
+    return found
 
 
 def notes_of(result: QAResult) -> list[str]:
@@ -153,8 +162,8 @@ def _left_out_note(result: QAResult) -> list[str]:
 
 
 def claim_note(claim: Claim) -> str:
-    """The note on a claim that its quotes support in part, that is computed from them, that quotes
-    a row whose values may be another's, that its quotes report of other works, or whose paper is
+    """The note on a claim that its quotes support in part or that is doubted, with the reason, that
+    is computed from them, that quotes a row whose values may be another's, that its quotes report of other works, or whose paper is
     retracted; empty for any other."""
     computed = (
         [f"computed: {'; '.join(claim.computed)}"] if claim.computed else []
@@ -172,7 +181,11 @@ def claim_note(claim: Claim) -> str:
         one.cited_as or one.paper_id for one in claim.citations if one.is_retracted
     )
     retracted = [f"{RETRACTED}: {' and '.join(names)}"] if names else []
-    return "; ".join([*_part_mark(claim), *computed, *unplaced, *reported, *retracted])
+    mark = _support_mark(claim)
+    marked = (
+        [f"{mark}: {why}" if (why := claim.support.why) else mark] if claim.support and mark else []
+    )
+    return "; ".join([*marked, *computed, *unplaced, *reported, *retracted])
 
 
 def row_note(verification: Verification | None) -> str:

@@ -424,8 +424,8 @@ class Engine:
         chunks = searcher.library.chunks(
             {one.chunk_id for claim in claims for one in claim.citations}
         )
-        titles = {one.paper_id: searcher.library.title_of(one.paper_id) for one in chunks.values()}
-        return PublishedCorpus(chunks, titles, self._settings.answering.min_sources)
+        papers = {one.paper_id: searcher.library.facts_of(one.paper_id) for one in chunks.values()}
+        return PublishedCorpus(chunks, papers, self._settings.answering.min_sources)
 
     def _opened(self) -> Searcher:
         settings = self._settings

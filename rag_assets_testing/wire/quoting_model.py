@@ -20,9 +20,9 @@ _TAG = re.compile(r"</?AI_GENERATED>\n?")
 _WORD = re.compile(r"\w{4,}")
 _ENOUGH = 0.5
 _N_CLAIMS = 2
-_JUDGES = "You check whether quotations carry statements."
+_JUDGES = "You check whether places in papers carry statements."
 _LEADS = "You write the paragraph that opens an answer"
-_STATEMENT = re.compile(r"^Statement (\d+): ", re.MULTILINE)
+_STATEMENT = re.compile(r"^Statement (\d+): (It is not true)?", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -107,15 +107,21 @@ def lead(*sentences: tuple[str, Sequence[int]]) -> Reply:
 
 
 def all_supported(request: WireRequest) -> Reply:
-    """The verdicts of a judge that finds nothing wrong."""
-    return verdicts(*((int(number), "supported") for number in _STATEMENT.findall(request.prompt)))
+    """The verdicts of a judge that finds nothing wrong but denials."""
+    found = _STATEMENT.findall(request.prompt)
+    return verdicts(*((int(number), "not" if denied else "carried") for number, denied in found))
 
 
-def verdicts(*given: tuple[int, str], wrong: str = "") -> Reply:
+def verdicts(*given: tuple[int, str], wrong: str = "", corrected: str = "") -> Reply:
     """The reply of a judge, from statements and verdicts; `wrong` is told of those that are not
-    supported."""
+    carried, `corrected` of those that are in part."""
     listed = [
-        {"statement": number, "verdict": verdict, "wrong": "" if verdict == "supported" else wrong}
+        {
+            "statement": number,
+            "verdict": verdict,
+            "reason": "" if verdict == "carried" else wrong,
+            "corrected": corrected if verdict == "partly" else "",
+        }
         for number, verdict in given
     ]
     return Reply(json.dumps({"verdicts": listed}))

@@ -94,12 +94,11 @@ class Judge:
 
     def scores(self, verified: VerifiedClaims, question: str) -> Scoring:
         scoring = self._scorer.scores(verified, question)
-        supports = tuple(replace(one, judged=self._verdict) for one in scoring.supports)
-        whys = ("the quote says less",) * len(supports)
+        why = "" if self._verdict is None else "the quote says less"
+        supports = tuple(replace(one, judged=self._verdict, why=why) for one in scoring.supports)
         return replace(
             scoring,
             supports=supports,
-            whys=whys,
             usage=Usage(1, 50, 5, 0.001),
             unjudged=self._unjudged,
         )
@@ -247,7 +246,7 @@ def test_a_partly_supported_claim_is_published_with_a_mark_and_its_judge_counted
     """A reader decides whether the part is enough; the second look is on the bill."""
     result = trace_of(tmp_path, Writer([HOLDS, OF_JONES]), BOTH, scorer=Judge(0.5)).result
 
-    assert [claim_note(one) for one in result.claims] == ["in part", "in part"]
+    assert {claim_note(one) for one in result.claims} == {"in part: the quote says less"}
     assert result.answer.startswith(f"{HOLDS.text} [smith2020, p. 1; in part]")
     assert (result.usage.n_requests, result.usage.n_input_tokens) == (2, 150)
 

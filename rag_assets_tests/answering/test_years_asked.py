@@ -127,7 +127,10 @@ def test_a_models_claim_says_its_number_of_no_other_year_than_its_quotes(
     draft = DraftAnswer((DraftClaim(claim, (DraftCitation(source.chunk_id, HEADLINE),)),))
 
     found = verify(
-        draft, {source.chunk_id: source}, "What were net sales in 2023?", {"kettles": TITLE}
+        draft,
+        {source.chunk_id: source},
+        "What were net sales in 2023?",
+        {"kettles": PaperFacts(TITLE)},
     )
 
     assert bool(found.claims) is is_kept

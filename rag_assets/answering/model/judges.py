@@ -1,7 +1,8 @@
 """A second look at the claims of an answer: judges tell how far the quotes of a claim support it.
 
-A judge sees each claim and its quotes only. What it finds unsupported is not published, what it
-finds half supported is marked. Numbers, names and opposites need no model: see
+A judge sees each claim and the places that it rests on, with what stands around them, and what the
+rules found, as a question. What it finds unsupported is not published; of what it finds supported
+in part it writes the sentence that is. Numbers, names and opposites need no model: see
 `verify.objections`. Judges are models behind an API, or one for natural language inference that
 runs here with ONNX; nothing is loaded before the first claim.
 """
@@ -9,7 +10,7 @@ runs here with ONNX; nothing is loaded before the first claim.
 import json
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
@@ -19,6 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
+from rag_assets.answering.drafts import DraftClaim
+from rag_assets.answering.model.replies import claim_text
 from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.answering.verify.verification import (
     ClaimOutcome,
@@ -26,11 +29,12 @@ from rag_assets.answering.verify.verification import (
     SupportScorer,
     VerifiedClaims,
 )
-from rag_assets.core.domain import Usage, summed
+from rag_assets.core.domain import FULL_SUPPORT_FROM, Claim, Usage, summed
 from rag_assets.core.errors import BudgetExhausted, MissingModel, ModelFault
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import Settings
+from rag_assets.core.text.sentences import REFERENCE_MARK
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections, FaultPause, LazyModel
 from rag_assets.hosted.prompts import load_prompt
@@ -39,8 +43,8 @@ from rag_assets.search.reranking.cross_encoder import CrossEncoderFiles, FolderF
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-MAX_QUOTE_CHARS, MAX_FRAME_CHARS = 800, 200
-"""Limits of what a judge reads of one quote: some 300 tokens for a claim."""
+MAX_QUOTE_CHARS, MAX_FRAME_CHARS, MAX_BESIDE_CHARS = 800, 200, 300
+"""Limits of what a judge reads of one quote: some 400 tokens for a claim."""
 
 
 @dataclass(frozen=True)
@@ -50,14 +54,17 @@ class ClaimVerdicts:
     supports: tuple[float | None, ...]
     """One per claim, 0 to 1; None for a claim that the judge passed over."""
     whys: tuple[str, ...]
-    """What is wrong with each claim; empty for a supported one, and from judges that give no
+    """What is wrong with each claim; empty for most supported ones, and from judges that give no
     reasons."""
     usage: Usage
     seconds: float
+    corrected: tuple[str, ...] = ()
+    """Of each claim that is carried in part the sentence that is carried, or an empty text; empty
+    from judges that write none."""
 
 
 class ClaimJudge(Protocol):
-    """Judges claims by their quotes alone. Opening one loads nothing. Safe to use from several
+    """Judges claims by the places that they rest on. Opening one loads nothing. Safe to use from several
     threads."""
 
     @property
@@ -74,11 +81,34 @@ class ClaimJudge(Protocol):
         ...
 
 
-def quote_in_place(one: QuotedText) -> str:
-    """The quote and its place in the paper, on one line."""
-    frame = " > ".join(on_one_line(text)[:MAX_FRAME_CHARS] for text in one.place)
-    quote = f'"{on_one_line(one.quote)[:MAX_QUOTE_CHARS]}"'
-    return f"{quote} (in: {frame})" if frame else quote
+def presented(outcome: ClaimOutcome, number: int) -> str:
+    """The claim with its number, the rules' question and its places."""
+    doubt = outcome.objection.why if outcome.objection else ""
+    return _JUDGED_CLAIM.filled(
+        number=number,
+        claim=on_one_line(outcome.proposed.text),
+        question=f"Question: {on_one_line(doubt)}. Is that so?\n" if doubt else "",
+        places="\n".join(line for one in outcome.quotes for line in _place(one, outcome.claim)),
+    )
+
+
+def _place(one: QuotedText, claim: Claim | None) -> Iterator[str]:
+    """The lines of one quote."""
+    yield f'- "{on_one_line(one.quote)[:MAX_QUOTE_CHARS]}"'
+    before, behind = one.beside
+    works = [work.text for work in claim.reported] if claim else []
+    cited = [match[0] for match in REFERENCE_MARK.finditer(one.quote)]
+    for label, text in (
+        ("before", on_one_line(before)[-MAX_BESIDE_CHARS:]),
+        ("behind", on_one_line(behind)[:MAX_BESIDE_CHARS]),
+        ("paper", one.byline),
+        ("in", " > ".join(on_one_line(text)[:MAX_FRAME_CHARS] for text in one.place)),
+        ("headers and notes", "; ".join(text for text in one.frame if text not in one.place)),
+        ("cites", "; ".join(works or cited)),
+        ("studied", one.population),
+    ):
+        if said := on_one_line(text)[: 3 * MAX_FRAME_CHARS]:
+            yield f"  {label}: {said}"
 
 
 def document_of(outcome: ClaimOutcome) -> str:
@@ -96,14 +126,16 @@ def on_one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-JUDGE_VERSION = 2
+JUDGE_VERSION = 3
 """Raise it when the code asks a judge something else, or reads its verdicts in another way."""
 MAX_WHY_CHARS = 200
 _MAX_OUTPUT_TOKENS = 4096
-_SUPPORT: Mapping[str, float] = {"supported": 1.0, "partly": 0.5, "unsupported": 0.0}
+_SUPPORT: Mapping[str, float] = {"carried": 1.0, "partly": 0.5, "not": 0.0}
 _INSTRUCTIONS = load_prompt("rag_assets.answering.model", "judge", frozenset())
 _JUDGED_CLAIM = load_prompt(
-    "rag_assets.answering.model", "judged_claim", frozenset({"number", "claim", "quotes"})
+    "rag_assets.answering.model",
+    "judged_claim",
+    frozenset({"number", "claim", "question", "places"}),
 )
 _YES_OR_NO_MODELS = frozenset({("ollama", "bespoke-minicheck")})
 """Provider and name, without the tag."""
@@ -118,8 +150,11 @@ class Verdict(BaseModel):
     """What is thought of one statement."""
 
     statement: int = Field(description="Number of the statement.")
-    verdict: Literal["supported", "partly", "unsupported"]
-    wrong: str = Field("", description='What is wrong, in at most 15 words; empty for "supported".')
+    verdict: Literal["carried", "partly", "not"]
+    reason: str = Field("", description="What is wrong, in at most 15 words; empty for nothing.")
+    corrected: str = Field(
+        "", description='For "partly", the sentence that the places carry; else empty.'
+    )
 
 
 class Verdicts(BaseModel):
@@ -148,14 +183,7 @@ class HostedJudge:
         return f"{self._model.model_id} judge-{prompts[:8]}"
 
     def verdicts(self, outcomes: Sequence[ClaimOutcome]) -> ClaimVerdicts:
-        claims = [
-            _JUDGED_CLAIM.filled(
-                number=number,
-                claim=on_one_line(one.proposed.text),
-                quotes="\n".join(f"- {quote_in_place(quote)}" for quote in one.quotes),
-            )
-            for number, one in enumerate(outcomes, start=1)
-        ]
+        claims = [presented(one, number) for number, one in enumerate(outcomes, start=1)]
         reply = self._model.ask("\n".join(claims))
         if reply.output is None and reply.fault is not None:
             raise reply.fault
@@ -163,9 +191,10 @@ class HostedJudge:
         verdicts = [found.get(number) for number in range(1, len(outcomes) + 1)]
         return ClaimVerdicts(
             tuple(_SUPPORT[one.verdict] if one else None for one in verdicts),
-            tuple(on_one_line(one.wrong)[:MAX_WHY_CHARS] if one else "" for one in verdicts),
+            tuple(on_one_line(one.reason)[:MAX_WHY_CHARS] if one else "" for one in verdicts),
             reply.usage,
             reply.seconds,
+            tuple(claim_text(one.corrected) if one else "" for one in verdicts),
         )
 
 
@@ -335,10 +364,13 @@ class JudgedSupport:
         scorer: SupportScorer,
         kept: KeptFile,
         *,
+        is_own: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """kept: keeps the verdicts, so that nothing is judged twice."""
+        """kept: keeps the verdicts, so that nothing is judged twice. is_own: the model that writes
+        the claims judges them; it is tried with a statement that is false."""
         self._judge = judge
+        self._is_own = is_own
         self._scorer = scorer
         self._kept = kept.replies("verdicts", ClaimVerdicts)
         self._pause = FaultPause(clock)
@@ -357,39 +389,58 @@ class JudgedSupport:
         ]
         if not judged:
             return scoring
+        outcomes = [held[nth] for nth in judged]
+        trial = [_false_statement(outcomes)] if self._is_own else []
         try:
-            kept, is_cached = self._verdicts([held[nth] for nth in judged])
+            kept, is_cached = self._verdicts([*outcomes, *trial])
         except (ModelFault, BudgetExhausted, MissingModel) as fault:
             if self._pause.failed(fault):
                 logger.warning("The claims of the answer to %r are not judged: %s", question, fault)
             return replace(scoring, unjudged=str(fault))
-        supports, whys = list(scoring.supports), [""] * len(held)
-        for nth, support, why in zip(judged, kept.supports, kept.whys, strict=True):
-            supports[nth], whys[nth] = replace(supports[nth], judged=support), why
-        is_silent = all(support is None for support in kept.supports)
+        supports, corrected = list(scoring.supports), [""] * len(held)
+        said = kept.supports[: len(judged)]
+        is_lazy = bool(trial) and (kept.supports[-1] or 0.0) >= FULL_SUPPORT_FROM
+        for number, nth in enumerate(judged):
+            verdict, why = (None, _LAZY) if is_lazy else (said[number], kept.whys[number])
+            supports[nth] = replace(supports[nth], judged=verdict, why=why)
+            corrected[nth] = kept.corrected[number] if kept.corrected and not is_lazy else ""
+        is_silent = all(support is None for support in said)
+        silence = f"Its reply held no verdict. Delete {self._kept.file.path} to ask it again."
         return replace(
             scoring,
             supports=tuple(supports),
-            whys=tuple(whys),
+            corrected=tuple(corrected),
+            is_own=self._is_own,
             usage=kept.usage,
             is_cached=is_cached,
             seconds=0.0 if is_cached else kept.seconds,
-            unjudged=f"Its reply held no verdict. Delete {self._kept.file.path} to ask it again."
-            if is_silent
-            else "",
+            unjudged=_LAZY if is_lazy else silence if is_silent else "",
         )
 
     def _verdicts(self, outcomes: Sequence[ClaimOutcome]) -> tuple[ClaimVerdicts, bool]:
-        claims = [
-            (one.proposed.text, [(quote.quote, quote.place) for quote in one.quotes])
-            for one in outcomes
-        ]
+        claims = [presented(one, number) for number, one in enumerate(outcomes, start=1)]
 
         def judged() -> ClaimVerdicts:
             self._pause.check()
             return self._judge.verdicts(outcomes)
 
         return self._kept.once(fingerprint(claims, self._judge.identity), judged)
+
+
+_LAZY = "the model that judges it calls a false statement carried, too"
+_FALSE = "It is not true that the following holds: {sentence}"
+_LEAST_QUOTE_CHARS = 20
+
+
+def _false_statement(outcomes: Sequence[ClaimOutcome]) -> ClaimOutcome:
+    """The denial of one of the quotes, the shortest that is long enough: a judge that calls it
+    carried by this quote reads nothing."""
+    quotes = sorted(
+        (one for each in outcomes for one in each.quotes), key=lambda one: len(one.quote)
+    )
+    quote = next((one for one in quotes if len(one.quote) >= _LEAST_QUOTE_CHARS), quotes[-1])
+    denied = _FALSE.format(sentence=quote.quote[:MAX_QUOTE_CHARS])
+    return ClaimOutcome(DraftClaim(denied, ()), None, quotes=(quote,))
 
 
 def judge_files(named: str, models_folder: Path) -> CrossEncoderFiles | None:

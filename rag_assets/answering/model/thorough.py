@@ -101,6 +101,7 @@ def united(
         tuple(nearest.values())[:MOST_NEAREST],
         tuple(dict.fromkeys(one for result in results for one in result.left_out)),
         next((result.unjudged for result in results if result.unjudged), ""),
+        any(result.is_self_judged for result in results),
     )
     final = _merged([one.trace.final for one in asked])
     cost = [trace.result.usage for trace in traces] + [

@@ -32,7 +32,13 @@ from rag_assets.core.text.numbers.quantities import (
     placed_quantities,
     quantities,
 )
-from rag_assets.core.text.numbers.spelling import PERCENT, Fraction, fractions, normalized_numbers
+from rag_assets.core.text.numbers.spelling import (
+    PERCENT,
+    POINTS,
+    Fraction,
+    fractions,
+    normalized_numbers,
+)
 from rag_assets.core.text.terms import placed_stems, terms_of
 
 _MOST_COMBINED = 12
@@ -43,6 +49,9 @@ _RATIO_BEHIND = re.compile(r"[ -]?fold\b| times\b|(?: [\w-]+){0,3} per\b", re.IG
 _NAME_BEFORE = re.compile(r"(?<=[\w,] )[A-Z]\w* $")
 """A name right before a number; the first word of a sentence does not count."""
 _NAME_CHARS = 40
+_FEW, _COUNTED = frozenset(map(str, range(1, 11))), re.compile(r" [^\W\d_]{3,}")
+"""A small number before a word may count what the quotes list."""
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 _UNCERTAIN = Decimal("0.1")
 """ "about half" and "about twice" are true up to a tenth."""
 
@@ -53,6 +62,9 @@ class NumberCheck:
 
     missing: tuple[str, ...]
     """Numbers that are in no quote and do not follow, as the claim writes them."""
+    unproven: tuple[str, ...]
+    """Of such numbers those that may be right: they stand around the quotes, or count or compare
+    what the quotes may list ("5 steps", "three times")."""
     computed: tuple[str, ...]
     """Computations of the numbers that follow: "3.3 = 12.4 - 9.1"."""
 
@@ -63,7 +75,7 @@ def check_numbers(claim: str, quotes: Sequence[QuotedText], question: str) -> Nu
     text = normalized_numbers(claim)
     placed = placed_quantities(text)
     if len(placed) > MAX_COMPARED:
-        return NumberCheck(("more than can be compared",), ())
+        return NumberCheck(("more than can be compared",), (), ())
     quoted = dict.fromkeys(_quoted_quantities(quotes))
     combined = _combined(quotes)
     frame = [one for quote in quotes for part in quote.frame for one in quantities(part)]
@@ -71,29 +83,54 @@ def check_numbers(claim: str, quotes: Sequence[QuotedText], question: str) -> Nu
         *quoted,
         *(GivenNumber(one, has_known_unit=False) for one in (*frame, *quantities(question))),
     ]
-    around = [one for quote in quotes for one in quantities(quote.chunk_text)]
-    units = {one.kind for one in (*around, *(held.quantity for held in known))}
-    codes = _codes_around(quotes, question)
+    chunks = {
+        quote.chunk_text: replace(quote, start=0, end=len(quote.chunk_text)) for quote in quotes
+    }
+    around = [one for chunk in chunks.values() for one in quantities(chunk.prose)]
+    units = {one.kind for text in chunks for one in quantities(text)}
+    units |= {held.quantity.kind for held in known}
+    texts = _texts_around(quotes, question)
+    codes = {match[0].casefold() for match in _DIGITS.finditer(texts)}
     shares = list(fractions(text))
-    missing = [
+    unproven = [
         text[part.start : part.end] for part in shares if not _is_fraction_held(part, quotes)
     ]
+    missing: list[str] = []
     computed: list[str] = []
     for start, end, one in placed:
         is_share = any(part.start <= start < part.end for part in shares)
-        if is_share or one.is_vague or any(_is_held(one, other, units) for other in known):
+        readings = (one, *_with_thousands(one))
+        is_held = any(_is_held(each, other, units) for each in readings for other in known)
+        if is_share or one.is_vague or is_held:
             continue
         written = text[start:end].strip()
         if how := _computed(one, combined, is_ratio=_RATIO_BEHIND.match(text, end) is not None):
             computed.append(how)
         elif not _is_label(text, start, written, codes):
-            missing.append(written)
-    missing += [
-        code
-        for code in _codes_of(text, placed)
-        if not {code.casefold(), code.removesuffix("s").casefold()} & codes
-    ]
-    return NumberCheck(tuple(dict.fromkeys(missing)), tuple(dict.fromkeys(computed)))
+            counts_few = (
+                one.kind == PLAIN and one.written in _FEW and _COUNTED.match(text, end) is not None
+            )
+            may_be_right = counts_few or any(_is_alike(one, other, units) for other in around)
+            (unproven if may_be_right else missing).append(written)
+    missing += [code for code in _codes_of(text, placed) if not _is_code_in(code, texts)]
+    return NumberCheck(
+        tuple(dict.fromkeys(missing)),
+        tuple(dict.fromkeys(unproven)),
+        tuple(dict.fromkeys(computed)),
+    )
+
+
+def _with_thousands(one: Quantity) -> Iterator[Quantity]:
+    """ "1.250" as other languages write 1,250."""
+    if _THOUSANDS.fullmatch(one.written):
+        yield replace(one, value=one.value * 1000, written=one.written.replace(".", ""))
+
+
+def _is_alike(claimed: Quantity, other: Quantity, units: set[str]) -> bool:
+    """Whether a number around the quotes is the same, or the same in per cent or points."""
+    is_share = {claimed.kind, other.kind} == {PERCENT, POINTS}
+    same = _is_held(claimed, GivenNumber(other, has_known_unit=False), units)
+    return same or (is_share and claimed.bare == other.bare)
 
 
 def _quoted_quantities(quotes: Sequence[QuotedText]) -> Iterator[GivenNumber]:
@@ -121,7 +158,7 @@ def _is_held(claimed: Quantity, given: GivenNumber, units: set[str]) -> bool:
         and given.quantity.value * 100 == claimed.value
     ):
         return True
-    is_unit_elsewhere = claimed.has_unit and not given.quantity.has_unit
+    is_unit_elsewhere = claimed.has_unit and claimed.kind != POINTS and not given.quantity.has_unit
     if is_unit_elsewhere and (given.has_known_unit or claimed.kind not in units):
         return False
     return agree(claimed, given.quantity)
@@ -169,6 +206,7 @@ def _results(
     if one.kind == other.kind:
         if one.value >= other.value:
             yield one.kind, one.value - other.value, f"{one.written} - {other.written}"
+            yield POINTS, one.bare - other.bare, f"{one.written} - {other.written}"
         yield one.kind, one.value + other.value, f"{one.written} + {other.written}"
         if other.value:
             yield PERCENT, 100 * one.value / other.value, f"{one.written} / {other.written}"
@@ -213,9 +251,15 @@ def _is_label(text: str, start: int, written: str, codes: set[str]) -> bool:
     )
 
 
-def _codes_around(quotes: Sequence[QuotedText], question: str) -> set[str]:
+def _texts_around(quotes: Sequence[QuotedText], question: str) -> str:
     known = [question, *(part for one in quotes for part in (one.chunk_text, *one.frame))]
-    return {match[0].casefold() for match in _DIGITS.finditer(normalized_numbers(" ".join(known)))}
+    return normalized_numbers(" ".join(known))
+
+
+def _is_code_in(code: str, text: str) -> bool:
+    """Whether a text has a code, in parts or with marks of layout too: "CO 2" and "λ_1"."""
+    letters = r"[\W_]{0,2}".join(map(re.escape, code.removesuffix("s")))
+    return re.search(rf"(?<![^\W_]){letters}s?(?![^\W_])", text, re.IGNORECASE) is not None
 
 
 def _codes_of(text: str, placed: Sequence[tuple[int, int, Quantity]]) -> Iterator[str]:
@@ -225,6 +269,7 @@ def _codes_of(text: str, placed: Sequence[tuple[int, int, Quantity]]) -> Iterato
             yield match[0]
 
 
+_WITHOUT = re.compile(r"\b(?:without|no|not|non|ohne|kein\w*)[ -](?P<left_out>\w)", re.IGNORECASE)
 _NAMED_FROM = 0.5
 """Share of the words that only one of two rows (or columns) has in its name, from which a claim
 names it."""
@@ -263,10 +308,12 @@ class _ClaimWords:
         text = normalized_numbers(claim)
         placed = placed_quantities(text)
         numbers = tuple((start, one) for start, _, one in placed if not one.is_vague)
+        left_out = {match.start("left_out") for match in _WITHOUT.finditer(text)}
         words = (
             word
             for word in placed_stems(text)
-            if not any(_is_part(word, text[s:e], s) for s, e, _ in placed)
+            if word[0] not in left_out
+            and not any(_is_part(word, text[s:e], s) for s, e, _ in placed)
         )
         return cls(numbers[:MAX_COMPARED], tuple(words))
 

@@ -10,20 +10,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from rag_assets.answering.verify.claim_numbers import check_numbers, misplaced_numbers
+from rag_assets.answering.verify.claim_numbers import (
+    NumberCheck,
+    check_numbers,
+    misplaced_numbers,
+)
 from rag_assets.answering.verify.names import NameKind, names_in, names_missing_in
 from rag_assets.answering.verify.polarity import is_surer, turned_round
-from rag_assets.answering.verify.quoted_text import QuotedText
+from rag_assets.answering.verify.quoted_text import QuotedRows, QuotedText
 from rag_assets.answering.verify.table_numbers import states_a_row
 from rag_assets.answering.verify.years import are_in, asked_years, listed, years_in, years_of
-from rag_assets.core.text.terms import terms_of
+from rag_assets.core.text.terms import may_be_english, terms_of, words_of
 from rag_assets.questions import read
 
 MIN_SHARED = 0.1
 """Share of a claim's words that its quotes, or the text around them, must have; see
 benchmarks/README.md."""
 _POSSESSIVE = re.compile(r"['’]s\b")
-_MOST_TOLD = 3
+_MOST_TOLD, _LEAST_WORDS = 3, 5
 _READ_IN_TABLE = "whose values the quoted row holds is not certain: read it in the table"
 
 
@@ -40,6 +44,8 @@ class Reason(StrEnum):
     """The claim says nothing."""
     NUMBER_MISSING = "number missing"
     """A number of the claim is in no quote and does not follow from them."""
+    NUMBER_UNPROVEN = "number unproven"
+    """A number of the claim may be right: it stands around the quotes, or counts what they list."""
     NUMBER_MISPLACED = "number misplaced"
     """A number of the claim belongs to another row or column of the quoted table."""
     ROW_UNCERTAIN = "row uncertain"
@@ -58,14 +64,22 @@ class Reason(StrEnum):
     """A model that looked at claim and quotes found that they do not carry it."""
 
 
-_DOUBTS = frozenset({Reason.TURNED_ROUND, Reason.SURER, Reason.NAME_MISSING, Reason.UNRELATED})
-"""Objections about words, for which there may be synonyms: a second look that finds the claim
-supported overrules them. Numbers are computed, and are not overruled."""
+_PROVEN = frozenset(
+    {
+        Reason.NO_CITATION,
+        Reason.NO_TEXT,
+        Reason.NUMBER_MISSING,
+        Reason.NUMBER_MISPLACED,
+        Reason.OTHER_YEAR,
+        Reason.NOT_SUPPORTED,
+    }
+)
+"""Objections that nothing overrules. The others are about words, for which there may be synonyms."""
 
 
 @dataclass(frozen=True)
 class Objection:
-    """A reason not to publish a claim."""
+    """What speaks against a claim."""
 
     reason: Reason
     why: str
@@ -73,8 +87,9 @@ class Objection:
 
     @property
     def is_doubt(self) -> bool:
-        """Whether a second look may overrule it."""
-        return self.reason in _DOUBTS
+        """Whether the claim may be right all the same: it is published with the reason as its mark,
+        unless a second look overrules or confirms the doubt."""
+        return self.reason not in _PROVEN
 
 
 @dataclass(frozen=True)
@@ -89,48 +104,80 @@ class CheckedClaim:
 def checked_claim(claim: str, quotes: Sequence[QuotedText], question: str) -> CheckedClaim:
     """quotes: those of the claim that were found; at least one."""
     rows = [some for one in quotes for some in one.rows]
-    if _rests_on_uncertain_rows(claim, quotes):
-        return CheckedClaim(Objection(Reason.ROW_UNCERTAIN, _READ_IN_TABLE))
     if years := _other_years(claim, quotes, question):
         return CheckedClaim(Objection(Reason.OTHER_YEAR, f"its quotes are of {listed(years)}"))
+    uncertain = (
+        Objection(Reason.ROW_UNCERTAIN, _READ_IN_TABLE)
+        if _rests_on_uncertain_rows(claim, quotes)
+        else None
+    )
     if any(claim == one.quote for one in quotes) or any(states_a_row(claim, some) for some in rows):
-        return CheckedClaim(None)
+        return CheckedClaim(uncertain)
     numbers = check_numbers(claim, quotes, question)
-    texts = [one.quote for one in quotes]
-    is_prose = not rows
-    if numbers.missing:
-        objection = _objection(
-            Reason.NUMBER_MISSING, numbers.missing, "stands in none of its quotes"
-        )
-    elif misplaced := misplaced_numbers(claim, rows):
-        objection = _objection(
-            Reason.NUMBER_MISPLACED, misplaced, "belongs to another row or column of the table"
-        )
-    elif names := _missing_names(claim, quotes):
-        objection = _objection(Reason.NAME_MISSING, names, "stands nowhere around its quotes")
-    elif _shares_nothing(claim, quotes):
-        objection = Objection(Reason.UNRELATED, "its quotes speak of something else")
-    elif is_prose and not numbers.computed and (word := turned_round(claim, texts)):
-        objection = Objection(Reason.TURNED_ROUND, f"its quotes say the opposite of '{word}'")
-    elif is_prose and is_surer(claim, texts):
-        objection = Objection(Reason.SURER, "its quotes call possible what it tells as a fact")
-    else:
-        objection = None
+    objection = (
+        _against_numbers(claim, numbers, rows)
+        or _against_words(claim, quotes, question, is_computed=bool(numbers.computed))
+        or uncertain
+    )
     return CheckedClaim(objection, numbers.computed)
+
+
+def _against_numbers(
+    claim: str, numbers: NumberCheck, rows: Sequence[QuotedRows]
+) -> Objection | None:
+    if numbers.missing:
+        return _objection(Reason.NUMBER_MISSING, numbers.missing, "stands in none of its quotes")
+    if misplaced := misplaced_numbers(claim, rows):
+        what = "belongs to another row or column of the table"
+        return _objection(Reason.NUMBER_MISPLACED, misplaced, what)
+    if numbers.unproven:
+        what = "stands in none of its quotes, and may follow from them"
+        return _objection(Reason.NUMBER_UNPROVEN, numbers.unproven, what)
+    return None
+
+
+def _against_words(
+    claim: str, quotes: Sequence[QuotedText], question: str, *, is_computed: bool
+) -> Objection | None:
+    """Doubts about words. Of a claim in another language than its quotes only names that are
+    written alike everywhere are looked for; directions and hedges are known in English."""
+    texts = [one.quote for one in quotes]
+    is_foreign, are_foreign = _is_foreign(claim), _is_foreign(" ".join(texts))
+    is_translated = is_foreign != are_foreign
+    if names := _missing_names(claim, quotes, question, is_english=not (is_foreign or are_foreign)):
+        return _objection(Reason.NAME_MISSING, names, "stands nowhere around its quotes")
+    if not is_translated and _shares_nothing(claim, quotes):
+        return Objection(Reason.UNRELATED, "its quotes speak of something else")
+    if is_foreign or are_foreign or any(one.rows for one in quotes):
+        return None
+    if not is_computed and (word := turned_round(claim, texts)):
+        return Objection(Reason.TURNED_ROUND, f"its quotes say the opposite of '{word}'")
+    if is_surer(claim, texts):
+        return Objection(Reason.SURER, "its quotes call possible what it tells as a fact")
+    return None
 
 
 def _objection(reason: Reason, written: Sequence[str], what: str) -> Objection:
     return Objection(reason, f"{', '.join(dict.fromkeys(written[:_MOST_TOLD]))} {what}")
 
 
-def _missing_names(claim: str, quotes: Sequence[QuotedText]) -> list[str]:
+def _is_foreign(text: str) -> bool:
+    """Whether a text is in another language than English; a few words do not tell."""
+    return len(words_of(text)) >= _LEAST_WORDS and not may_be_english(text)
+
+
+def _missing_names(
+    claim: str, quotes: Sequence[QuotedText], question: str, *, is_english: bool
+) -> list[str]:
     names = [
         name
         for name in names_in(_POSSESSIVE.sub("", claim))
-        if name.kind not in (NameKind.YEAR, NameKind.NUMBER)  # these are looked for as numbers
-    ]
-    texts = [text for one in quotes for text in (one.chunk_text, *one.frame)]
-    return [name.text for name in names_missing_in(texts, names) if name.is_decisive]
+        if name.kind is NameKind.CODE
+        or (is_english and name.kind not in (NameKind.YEAR, NameKind.NUMBER))
+    ]  # years and numbers are looked for as numbers
+    texts = [text for one in quotes for text in (one.chunk_text, one.byline, *one.frame)]
+    missing = names_missing_in([question, *texts], names)
+    return [name.text for name in missing if name.is_decisive]
 
 
 def _rests_on_uncertain_rows(claim: str, quotes: Sequence[QuotedText]) -> bool:

@@ -13,6 +13,7 @@ from functools import cached_property, lru_cache
 from itertools import dropwhile
 
 from rag_assets.core.domain import GROUP_SEPARATOR
+from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.parsing.tables import is_value
 
 SEPARATOR = " | "
@@ -122,6 +123,10 @@ class QuotedText:
     section_path: str = ""
     title: str = ""
     """The paper's title; empty where it is not known."""
+    byline: str = ""
+    """Authors and year of the paper, as far as they are known."""
+    population: str = ""
+    """The sentence that says who or what was studied; empty where none was read."""
 
     @property
     def quote(self) -> str:
@@ -161,6 +166,19 @@ class QuotedText:
             for some in self.rows
             for nth, _ in some.cells
         )
+
+    @cached_property
+    def beside(self) -> tuple[str, str]:
+        """What stands before the quote, from the beginning of the sentence before it, and behind
+        it, up to the end of the next one; empty beside rows, which have their headers."""
+        if self.rows:
+            return "", ""
+        spans = sentence_spans(self.chunk_text)
+        before = max((start for start, end in spans if end <= self.start), default=0)
+        behind = min(
+            (end for start, end in spans if start >= self.end), default=len(self.chunk_text)
+        )
+        return self.chunk_text[before : self.start], self.chunk_text[self.end : behind]
 
     @cached_property
     def place(self) -> tuple[str, ...]:

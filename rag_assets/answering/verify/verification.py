@@ -3,9 +3,10 @@ says.
 
 The page and the boxes are computed from the place the quote was found at; nothing an answerer says
 about them is used, and the words published are the source's own. What cannot be verified is
-dropped, with the reason. `quote_search` looks quotes up, `objections` checks claims against them; a
-second look by a model may overrule a doubt. The likeness of claim and quotes is shown only:
-embedding models place "raised ferritin" near "lowered ferritin".
+dropped, with the reason; what is only doubted is published with the reason as its mark.
+`quote_search` looks quotes up, `objections` checks claims against them; a second look by a model
+may overrule a doubt, never a contradiction that is proven. The likeness of claim and quotes is
+shown only: embedding models place "raised ferritin" near "lowered ferritin".
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,9 +29,12 @@ from rag_assets.core.domain import (
     LeftOut,
     PaperFacts,
     ReportedFinding,
+    SectionKind,
     Support,
     Usage,
 )
+from rag_assets.core.text.headings import section_kinds
+from rag_assets.core.text.numbers.quantities import PLAIN, quantities
 from rag_assets.core.text.sentences import sentence_spans
 
 _NO_CITATION = Objection(Reason.NO_CITATION, "no quote of it stands in the paper it names")
@@ -51,21 +55,22 @@ class ClaimOutcome:
 
     proposed: DraftClaim
     claim: Claim | None
-    """The claim to publish; None if its citations or numbers do not hold."""
+    """The claim with its citations; None if no quote of it was found."""
     objection: Objection | None = None
+    """What speaks against it; a doubt is told beside the claim, anything else withholds it."""
     lost: tuple[LostCitation, ...] = ()
     quotes: tuple[QuotedText, ...] = field(default=(), repr=False)
     """The quotes of the claim that were found."""
 
     @property
     def holds(self) -> bool:
-        """Whether there is no objection to the claim."""
-        return self.claim is not None and self.objection is None
+        """Whether the claim is published, with a mark or without."""
+        return self.claim is not None and (self.objection is None or self.objection.is_doubt)
 
     @property
     def left_out(self) -> LeftOut | None:
         """For a reader of the answer; None where the claim is published."""
-        if self.objection is None:
+        if self.objection is None or self.holds:
             return None
         quote = next((one.quote for one in self.proposed.citations), "")
         return LeftOut(self.proposed.text, self.objection.why, quote)
@@ -84,8 +89,7 @@ class VerifiedClaims:
 
     @property
     def candidates(self) -> tuple[ClaimOutcome, ...]:
-        """The claims that a second look may publish: those that hold, and those that are doubted by
-        their words."""
+        """The claims that a second look is taken at: those whose quotes were found."""
         return tuple(one for one in self.outcomes if one.claim is not None)
 
     @property
@@ -103,10 +107,10 @@ class VerifiedClaims:
         return sum(len(one.lost) for one in self.outcomes)
 
     def with_claims(self, claims: Sequence[Claim]) -> "VerifiedClaims":
-        """The same with other claims for those that hold, in order."""
+        """The same with other claims for those of the candidates, in order."""
         new = iter(claims)
         return VerifiedClaims(
-            tuple(replace(one, claim=next(new)) if one.holds else one for one in self.outcomes)
+            tuple(replace(one, claim=next(new)) if one.claim else one for one in self.outcomes)
         )
 
 
@@ -114,21 +118,27 @@ def verify(
     draft: DraftAnswer,
     given: Mapping[str, Chunk],
     question: str,
-    titles: Mapping[str, str] | None = None,
+    papers: Mapping[str, PaperFacts] | None = None,
 ) -> VerifiedClaims:
     """Keep the citations whose quote is found in a chunk that was given, and the claims that the
     kept ones carry.
 
     given: the chunks whose contexts the answerer read, by chunk id. question: a claim may repeat
-    its numbers without a quote. titles: of papers, by id; a claim may repeat their words.
+    its numbers without a quote. papers: by id; a claim may repeat their titles and authors.
     """
+    known = papers or {}
+    studied = {id_: _population(id_, given) for id_ in {one.paper_id for one in given.values()}}
     return VerifiedClaims(
-        tuple(_outcome(one, given, question, titles or {}) for one in draft.claims)
+        tuple(_outcome(one, given, question, known, studied) for one in draft.claims)
     )
 
 
 def _outcome(
-    proposed: DraftClaim, given: Mapping[str, Chunk], question: str, titles: Mapping[str, str]
+    proposed: DraftClaim,
+    given: Mapping[str, Chunk],
+    question: str,
+    papers: Mapping[str, PaperFacts],
+    studied: Mapping[str, str],
 ) -> ClaimOutcome:
     text = proposed.text.strip()
     quotes: dict[tuple[Chunk, QuotePlace], None] = {}
@@ -143,10 +153,13 @@ def _outcome(
             lost.append(LostCitation(reason, citation.quote))
     if not text or not quotes:
         return ClaimOutcome(proposed, None, _NO_CITATION if text else _NO_TEXT, tuple(lost))
-    quoted = tuple(quoted_text(chunk, place.start, place.end, titles) for chunk, place in quotes)
+    quoted = tuple(
+        replace(
+            quoted_text(chunk, place.start, place.end, papers), population=studied[chunk.paper_id]
+        )
+        for chunk, place in quotes
+    )
     checked = checked_claim(text, quoted, question)
-    if checked.objection is not None and not checked.objection.is_doubt:
-        return ClaimOutcome(proposed, None, checked.objection, tuple(lost), quoted)
     cited = (
         Citation.within(
             chunk,
@@ -162,11 +175,24 @@ def _outcome(
     return ClaimOutcome(proposed, claim, checked.objection, tuple(lost), quoted)
 
 
-def quoted_text(chunk: Chunk, start: int, end: int, titles: Mapping[str, str]) -> QuotedText:
-    """The stretch of a chunk with its section and the title of its paper."""
-    return QuotedText(
-        chunk.text, start, end, chunk.section_at(start)[1], titles.get(chunk.paper_id, "")
-    )
+def _population(paper_id: str, given: Mapping[str, Chunk]) -> str:
+    """The first sentence on methods with a count in it, in the chunks that were read of a paper:
+    "We tested 48 students". Empty where there is none."""
+    for chunk in given.values():
+        kinds = section_kinds(chunk.section_path.split(" > "))
+        if chunk.paper_id == paper_id and SectionKind.METHODS in kinds:
+            for start, end in sentence_spans(chunk.text):
+                counts = (one for one in quantities(chunk.text[start:end]) if not one.is_vague)
+                if any(one.kind == PLAIN for one in counts):
+                    return chunk.text[start:end]
+    return ""
+
+
+def quoted_text(chunk: Chunk, start: int, end: int, papers: Mapping[str, PaperFacts]) -> QuotedText:
+    """The stretch of a chunk with its section, and what is known of its paper."""
+    facts = papers.get(chunk.paper_id, PaperFacts())
+    byline = ", ".join(filter(None, (*facts.authors, facts.year)))
+    return QuotedText(chunk.text, start, end, chunk.section_at(start)[1], facts.title, byline)
 
 
 def with_paper_facts(
@@ -201,6 +227,7 @@ def sources_of(claims: Sequence[Claim]) -> tuple[str, ...]:
 _N_DECIMALS = 4
 """Further ones differ between machines."""
 _NOT_SUPPORTED = "a model that compared it with its quotes found that they do not carry it"
+_IN_PART = "a model that compared it with its quotes found that they carry a part of it"
 _QUOTED = Support(score=None)
 
 
@@ -209,10 +236,12 @@ class Scoring:
     """Scores of the claims of one draft."""
 
     supports: tuple[Support, ...] = ()
-    """One per candidate, in order."""
-    whys: tuple[str, ...] = ()
-    """For each candidate, what the second look found wrong, or an empty text; empty without a
-    second look."""
+    """One per candidate, in order; `why` is the reason of the second look."""
+    corrected: tuple[str, ...] = ()
+    """For each candidate the statement that its quotes carry, by the second look, or an empty text;
+    empty without a second look."""
+    is_own: bool = False
+    """The model that wrote the claims took the second look."""
     usage: Usage = field(default_factory=Usage)
     """Cost of the second look, now or earlier."""
     is_cached: bool = False
@@ -234,24 +263,56 @@ class SupportScorer(Protocol):
     def scores(self, verified: VerifiedClaims, question: str) -> Scoring: ...
 
 
-def with_verdicts(verified: VerifiedClaims, scoring: Scoring) -> VerifiedClaims:
-    """The claims with their support. A claim that the second look finds unsupported is objected to;
-    one that it finds supported is published, even if the rules doubt it."""
-    whys = scoring.whys or ("",) * len(scoring.supports)
-    verdicts = zip(scoring.supports, whys, strict=True)
-    outcomes: list[ClaimOutcome] = []
-    for outcome in verified.outcomes:
-        if (claim := outcome.claim) is not None:
-            support, why = next(verdicts)
-            if support.judged is not None and support.judged < HALF_SUPPORT_FROM:
-                objection = Objection(Reason.NOT_SUPPORTED, why or _NOT_SUPPORTED)
-                outcome = replace(outcome, objection=objection)
-            else:
-                outcome = replace(outcome, claim=replace(claim, support=support))
-            if support.judged is not None and support.judged >= FULL_SUPPORT_FROM:
-                outcome = replace(outcome, objection=None)
-        outcomes.append(outcome)
-    return VerifiedClaims(tuple(outcomes))
+def with_verdicts(verified: VerifiedClaims, scoring: Scoring, question: str) -> VerifiedClaims:
+    """The claims as they are published after the second look.
+
+    What is carried in part is replaced by the sentence that the second look wrote, if the rules
+    find nothing against it, else marked. A proven contradiction stays one, with the reason of the
+    second look. A doubt is overruled by a model that did not write the claim.
+    """
+    corrected = scoring.corrected or ("",) * len(scoring.supports)
+    verdicts = zip(scoring.supports, corrected, strict=True)
+    return VerifiedClaims(
+        tuple(
+            _judged(one, one.claim, *next(verdicts), question, is_own=scoring.is_own)
+            if one.claim
+            else one
+            for one in verified.outcomes
+        )
+    )
+
+
+def _judged(
+    outcome: ClaimOutcome,
+    claim: Claim,
+    support: Support,
+    corrected: str,
+    question: str,
+    *,
+    is_own: bool,
+) -> ClaimOutcome:
+    objection, judged, why = outcome.objection, support.judged, support.why
+    is_partial = judged is not None and HALF_SUPPORT_FROM <= judged < FULL_SUPPORT_FROM
+    if is_partial and corrected and corrected != claim.text:
+        checked = checked_claim(corrected, outcome.quotes, question)
+        if checked.objection is None:
+            mended = replace(support, judged=1.0, why="", written=claim.text)
+            claim = replace(claim, text=corrected, computed=checked.computed, support=mended)
+            return replace(outcome, claim=claim, objection=None)
+    if objection is not None and not objection.is_doubt:
+        told = f"{objection.why}; the judge: {why}" if why else objection.why
+        return replace(outcome, objection=replace(objection, why=told))
+    if judged is not None and judged < HALF_SUPPORT_FROM:
+        return replace(outcome, objection=Objection(Reason.NOT_SUPPORTED, why or _NOT_SUPPORTED))
+    doubt = objection.why if objection else ""
+    if judged is None:
+        mark = why or doubt
+    elif is_partial:
+        mark, objection = why or doubt or _IN_PART, None
+    else:
+        mark, objection = doubt if is_own else "", None
+    claim = replace(claim, support=replace(support, why=mark))
+    return replace(outcome, claim=claim, objection=objection)
 
 
 class EmbeddedSupport:

@@ -42,7 +42,7 @@ class Citation(Place):
 
 HALF_SUPPORT_FROM, FULL_SUPPORT_FROM = 0.25, 0.75
 """A claim whose second look gives less than the first is withheld; one that gets less than the
-second is marked."""
+second is mended or marked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,10 @@ class Support:
     judged: float | None = None
     """Verdict of the model that took a second look: 1 they carry it, 0.5 a part of it, 0 they do
     not. None without a second look. Not part of `score`."""
+    why: str = ""
+    """Why the claim is marked, by the second look or by the rules; empty where it is not."""
+    written: str = ""
+    """The statement of the model that writes, where a judge's sentence took its place."""
 
     @property
     def is_partial(self) -> bool:
@@ -166,6 +170,8 @@ class QAResult:
     unjudged: str = ""
     """Why the second look failed; empty where it did not, where it is switched off, and in older
     rows."""
+    is_self_judged: bool = False
+    """The model that wrote the claims took the second look, too. False in older rows."""
     nearest: tuple[Claim, ...] = ()
     """Sentences close to the question that are not part of the answer, the nearest first; a refusal
     has them too. Empty where a model wrote, and in older rows."""

@@ -64,8 +64,8 @@ def replied(request: WireRequest) -> Reply:
     if request.schema is None:
         return Reply("Yes" if "Ferritin fell" in request.prompt else " No.\n")
     verdicts = [
-        {"statement": 2, "verdict": "unsupported"},
-        {"statement": 1, "verdict": "supported"},
+        {"statement": 2, "verdict": "not"},
+        {"statement": 1, "verdict": "carried"},
     ]
     return Reply(json.dumps({"verdicts": verdicts}))
 

@@ -5,7 +5,13 @@ from dataclasses import replace
 import pytest
 
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
-from rag_assets.answering.verify.verification import Scoring, verify, with_verdicts
+from rag_assets.answering.verify.verification import (
+    Scoring,
+    VerifiedClaims,
+    verify,
+    with_verdicts,
+)
+from rag_assets.answering.wording import claim_note
 from rag_assets.core.domain import Box, Span, Support, Verification
 from rag_assets_tests.answering.builders import chunk
 
@@ -169,17 +175,60 @@ def test_a_claim_keeps_its_good_citation_when_another_is_dropped() -> None:
 
 
 @pytest.mark.parametrize(
-    ("claim", "n_published"), [("Ferritin fell by 99%.", 0), ("Ferritin rose in all groups.", 1)]
+    ("claim", "is_proven"),
+    [("Ferritin fell by 99%.", True), ("Ferritin rose in all groups.", False)],
 )
-def test_a_judge_may_overrule_a_doubt_about_words_and_never_one_about_a_number(
-    claim: str, n_published: int
+def test_a_judge_may_overrule_a_doubt_and_never_a_proven_contradiction(
+    claim: str, is_proven: bool
 ) -> None:
-    """A model that nods at everything would publish numbers that stand nowhere."""
+    """A model that nods at everything would publish numbers that stand nowhere; rules alone drop no
+    claim for its words."""
     source = chunk("smith2020", TEXT)
     proposed = DraftAnswer((DraftClaim(claim, (DraftCitation(source.chunk_id, TEXT),)),))
-
     verified = verify(proposed, {source.chunk_id: source}, "")
-    nodding = Scoring(tuple(Support(1.0, judged=1.0) for _ in verified.candidates))
 
-    assert verified.claims == ()
-    assert len(with_verdicts(verified, nodding).claims) == n_published
+    def looked(judged: float | None, why: str = "", *, is_own: bool = False) -> VerifiedClaims:
+        scoring = Scoring((Support(1.0, judged, why),), is_own=is_own)
+        return with_verdicts(verified, scoring, "")
+
+    def marks(found: VerifiedClaims) -> list[str]:
+        return [one.support.why for one in found.claims if one.support]
+
+    if is_proven:
+        nodded = looked(1.0, "it follows")
+        assert [one.claim for one in nodded.left_out] == [claim]
+        assert "; the judge: it follows" in nodded.left_out[0].why
+    else:
+        doubt = "its quotes say the opposite of 'rose'"
+        assert marks(looked(None)) == marks(looked(1.0, is_own=True)) == [doubt]
+        assert marks(looked(1.0)) == [""]
+        assert looked(None).objected, "the model that wrote it is asked to mend it"
+        assert looked(0.0).claims == ()
+
+
+@pytest.mark.parametrize(
+    ("corrected", "published", "mark"),
+    [
+        ("Ferritin fell in all groups.", "Ferritin fell in all groups.", ""),
+        ("Ferritin fell by 99%.", "Ferritin fell in all the groups of Rome.", "Rome is not named"),
+        ("", "Ferritin fell in all the groups of Rome.", "Rome is not named"),
+    ],
+)
+def test_a_claim_carried_in_part_is_mended_by_its_judge_or_marked_with_the_reason(
+    corrected: str, published: str, mark: str
+) -> None:
+    """A mark leaves the reader to find the right statement; a judge's sentence that the rules
+    refute is no mending."""
+    source, text = chunk("smith2020", TEXT), "Ferritin fell in all the groups of Rome."
+    draft = DraftAnswer((DraftClaim(text, (DraftCitation(source.chunk_id, TEXT),)),))
+    verified = verify(draft, {source.chunk_id: source}, "")
+
+    looked = with_verdicts(
+        verified, Scoring((Support(1.0, 0.5, "Rome is not named"),), (corrected,)), ""
+    )
+
+    (claim,) = looked.claims
+    assert claim.support is not None
+    assert (claim.text, claim.support.why, looked.left_out) == (published, mark, ())
+    assert claim.support.written == ("" if mark else text)
+    assert claim_note(claim) == (f"in part: {mark}" if mark else "")

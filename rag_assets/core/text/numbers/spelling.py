@@ -14,7 +14,8 @@ from decimal import Decimal
 
 from rag_assets.core.text.folding import scripts_as_plain
 
-PERCENT = "percent"
+PERCENT, POINTS = "percent", "points"
+"""Points are differences of percentages or of any scale: "3.5 points" are no 3.5 percent."""
 
 _UNITS_BY_WORTH: dict[str, dict[str, str]] = {
     "mass": {
@@ -74,7 +75,10 @@ _UNITS_BY_WORTH: dict[str, dict[str, str]] = {
     "yen": {"1": "¥, yen"},
     PERCENT: {
         "0.1": "‰, permille, per mille",
-        "1": "%, percent, per cent, per-cent, pct, percentage points",
+        "1": "%, percent, per cent, per-cent, pct, prozent",
+    },
+    POINTS: {
+        "1": "percentage points, percentage point, percent points, prozentpunkte, punkte, pp, points, point"
     },
 }
 """Kind of unit: value in the base unit: names, in any case."""
@@ -162,10 +166,15 @@ _REWRITTEN = tuple(
         (r"(?<!10)\^(?=\d{1,6}\s?%)", " "),
         (r"(?<=\d)[·∙⋅](?=\d)(?!10\^)", "."),
         (r"(?<![\d.,])(\d{1,3}), (?=0\d\d(?!\d))", r"\1,"),
+        (
+            r"(?<![\w.,])(0|\d+(?=,\d{1,2} ?[^\W\d_]|,\d{1,2} ?[%‰])),(?=\d+(?![\d,])(?! (?:and|or|to)\b))",
+            r"\1.",
+        ),
     )
 )
 """Brackets and marks between a number and its unit, letters glued to one before a per cent sign,
-the decimal point in the middle of the line, a blank inside "2, 000"."""
+the decimal point in the middle of the line, a blank inside "2, 000", the decimal comma of "0,71",
+"3,5 %" and "2,5 Punkte"."""
 
 
 def normalized_numbers(text: str) -> str:

@@ -6,6 +6,7 @@ import { claimNotes, markWords, placeWords } from "./words.js";
 
 export const SINGLE_SOURCE = "Only one paper of the corpus supports this answer.";
 const FEW_SOURCES = "papers of the corpus support this answer.";
+const SELF_JUDGED = "One model wrote these statements and compared them with their quotes.";
 const UNJUDGED = "The statements were compared with their quotes by rules alone: no model could take a second look.";
 
 /** An entry of `unanswered` that is no part of the question, but says itself what was not found. */
@@ -72,7 +73,7 @@ export function remarks(answer) {
     ...(answer.unanswered ?? []).map((part) => (IS_NOTE.test(part) ? part : `Not answered: ${part}`)),
     answer.missing_names?.length && `Nowhere in what was found: ${answer.missing_names.join(", ")}`,
     answer.left_out?.length && leftOutWords(answer.left_out.length),
-    answer.unjudged && UNJUDGED,
+    answer.unjudged ? UNJUDGED : answer.is_self_judged && SELF_JUDGED,
   ].filter(Boolean);
 }
 

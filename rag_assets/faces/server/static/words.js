@@ -16,6 +16,7 @@ const DROPPED = {
   "no text": "it said nothing",
   "number missing": "a number of it stands in none of its quotes",
   "number misplaced": "a number of it belongs to another row, column or group",
+  "number unproven": "a number of it stands in none of its quotes, and may follow from them",
   "row uncertain": "whose values the quoted row holds is not certain: read it in the table",
   "other year": "its quotes are of another year than the one asked for",
   "turned round": "its quotes say the opposite",
@@ -29,15 +30,21 @@ export const verificationWords = (verification) => VERIFICATION[verification] ??
 
 export const droppedWords = ({ reason, message }) => message || DROPPED[reason] || reason;
 
-/** What stands beside a claim that its quotes carry in part, that is computed from them, that quotes a row whose values
+/** What stands beside a claim that its quotes carry in part or that is doubted, with the reason, that is computed from them, that quotes a row whose values
  * may be another's, or that its quotes report of other works; empty for any other. */
 export const claimNotes = ({ support, computed, reported, citations }) =>
   [
-    support?.judged === 0.5 && "in part",
+    supportMark(support),
     computed?.length && `computed: ${computed.join("; ")}`,
     citations?.some(({ verification }) => verification === "unplaced") && VERIFICATION.unplaced,
     reported?.length && "reported",
   ].filter(Boolean);
+
+function supportMark(support) {
+  const judged = support?.judged ?? 1;
+  const mark = judged < 0.75 ? "in part" : support?.why && "doubted";
+  return mark && support.why ? `${mark}: ${support.why}` : mark;
+}
 
 /** The first works that a claim reports, as its paper lists them; none for a row of a table, which may cite one in each
  * cell. */
