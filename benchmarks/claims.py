@@ -114,7 +114,9 @@ def fate_of(said: SetClaim, corpora: Path, support: float) -> Fate | None:
         citations.append(DraftCitation(found[0].chunk_id, found[1]))
     given = {chunk.chunk_id: chunk for chunk in chunks}
     draft = DraftAnswer((DraftClaim(said.claim, tuple(citations)),))
-    (outcome,) = verify(draft, given, said.question, {chunks[0].paper_id: PaperFacts(title)}).outcomes
+    (outcome,) = verify(
+        draft, given, said.question, {chunks[0].paper_id: PaperFacts(title)}
+    ).outcomes
     return Fate(said, outcome, support)
 
 

@@ -418,13 +418,17 @@ class JudgedSupport:
         )
 
     def _verdicts(self, outcomes: Sequence[ClaimOutcome]) -> tuple[ClaimVerdicts, bool]:
-        claims = [presented(one, number) for number, one in enumerate(outcomes, start=1)]
-
         def judged() -> ClaimVerdicts:
             self._pause.check()
             return self._judge.verdicts(outcomes)
 
-        return self._kept.once(fingerprint(claims, self._judge.identity), judged)
+        return self._kept.once(verdicts_key(self._judge, outcomes), judged)
+
+
+def verdicts_key(judge: ClaimJudge, outcomes: Sequence[ClaimOutcome]) -> str:
+    """Changes with the judge, the claims and what is shown of their places."""
+    claims = [presented(one, number) for number, one in enumerate(outcomes, start=1)]
+    return fingerprint(claims, judge.identity)
 
 
 _LAZY = "the model that judges it calls a false statement carried, too"

@@ -1,5 +1,6 @@
 """Commands that evaluate: `rag-assets eval`. They ask the index as it is."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -84,6 +85,45 @@ def eval_compare(before: RunArgument, now: RunArgument, json_: JsonOption = Fals
         rendering.print_columns(_columns(rows), title=f"{before} → {now}")
         for name, old, new in changed:
             rendering.print_line(f"{name}: {old} → {new}")
+
+
+def judge_test(
+    n: Annotated[int, typer.Option("-n", min=1, help="Most claims of answers.")] = 20,
+    data: DataOption = None,
+    set_: SetOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Test the judge of claims on your own answers: false siblings of their claims are made and
+    judged.
+
+    Example: rag-assets judge test -n 50 --set answering.judge.model=anthropic:claude-sonnet-5-5
+    """
+    with reported():
+        from rag_assets.answering.records import read_results
+        from rag_assets.engine import Engine
+        from rag_assets.evaluation.judge_trial import judge_test as tested
+        from rag_assets.hosted.connections import Connections
+
+        settings = settings_of(data, set_)
+        results = read_results(settings.paths.qa)
+        cited = {chunk for result in results for chunk in result.quoted_chunk_ids}
+        with (
+            Connections(settings.model_access) as connections,
+            Engine(settings, connections) as engine,
+        ):
+            found = tested(settings, connections, results, engine.chunks(cited), n)
+        rows = [asdict(one) for one in found.kinds]
+        if json_:
+            usage = asdict(found.usage)
+            rendering.print_json({"judge": found.judge, "kinds": rows, "usage": usage})
+            return
+        heading = ("kind", "false", "leaked", "claims", "lost")
+        table = [heading, *(tuple(row.values()) for row in rows)]
+        rendering.print_columns(table, title=found.judge)
+        rendering.print_line(
+            f"{found.usage.n_requests} requests, {found.usage.n_input_tokens} tokens in, "
+            f"{found.usage.n_output_tokens} out, cost in US$: {found.usage.cost_usd}"
+        )
 
 
 def questions_suggest(

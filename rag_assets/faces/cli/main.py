@@ -14,6 +14,7 @@ from rag_assets.faces.cli.asking import ask, chat, retrieve
 from rag_assets.faces.cli.evaluating import (
     eval_compare,
     eval_run,
+    judge_test,
     questions_suggest,
 )
 from rag_assets.faces.cli.folder import clear, index_stats, papers, status, verify
@@ -95,6 +96,11 @@ _eval = typer.Typer(
 _eval.command("run", cls=SettingsCommand)(eval_run)
 _eval.command("compare")(eval_compare)
 app.add_typer(_eval, name="eval")
+
+_judge = typer.Typer(no_args_is_help=True, help="The judge of claims.")
+_judge.callback()(lambda: None)
+_judge.command("test", cls=SettingsCommand)(judge_test)
+app.add_typer(_judge, name="judge")
 
 _questions = typer.Typer(no_args_is_help=True, help="Question files.")
 _questions.callback()(lambda: None)

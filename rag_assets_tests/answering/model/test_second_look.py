@@ -127,7 +127,9 @@ def test_a_judge_sees_what_stands_around_the_quotes_and_what_the_rules_ask(
         for one in (replace(methods, section_path="Methods > Participants"), results)
     }
     facts = {"smith2020": PaperFacts("Hay and milk", ("Ann Smith",), "2020")}
-    claim = DraftClaim("The Zorblax feed raised milk by 12%.", (DraftCitation(results.chunk_id, quote),))
+    claim = DraftClaim(
+        "The Zorblax feed raised milk by 12%.", (DraftCitation(results.chunk_id, quote),)
+    )
     with (
         WireServer("google", scripts_judge=True) as server,
         judging(server, tmp_path, monkeypatch) as judge,

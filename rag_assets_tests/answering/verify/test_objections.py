@@ -49,6 +49,32 @@ def test_a_name_may_stand_around_the_quote_in_the_title_or_in_full() -> None:
     )
 
 
+def test_a_name_may_stand_in_the_question_or_among_the_authors() -> None:
+    """ "Quimbly et al. fed hay" was dropped in an answer about the paper of Quimbly."""
+    quote = QuotedText("They fed hay.", 0, 13, byline="Ann Quimbly, 2020")
+
+    for claim, question in (
+        ("The group of Quimbly fed hay.", ""),
+        ("At Ostia, they fed hay.", "Ostia?"),
+    ):
+        assert checked_claim(claim, [quote], question).objection is None
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Bei Ziegen in Ostia stieg die Menge an Milch mit dem Futter um 12 %.",
+        "Das Futter hat laut den Autoren die Milch der Ziegen nicht gesenkt, sondern erhöht.",
+        "La leche de las cabras aumentó un 12 % con este nuevo tipo de alimento.",
+    ],
+)
+def test_a_claim_in_another_language_is_not_doubted_for_its_words(claim: str) -> None:
+    """All nouns are capitalised in German, and no word of it stands in an English quote: every
+    German claim was dropped."""
+    assert reason(claim) is None
+    assert reason(claim.replace("12 %", "15 %")) in (None, Reason.NUMBER_MISSING)
+
+
 @pytest.mark.parametrize(
     "quote", ["It may be 7 or not.", "None of the goats fell ill, perhaps.", "Hay: 3 | Milk: 4"]
 )

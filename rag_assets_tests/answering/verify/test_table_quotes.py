@@ -175,6 +175,14 @@ def test_a_wrong_number_that_the_question_holds_is_left_to_the_second_look() -> 
     assert verified("The IC50 of BMS-986158 is 5.4 nM.", DRUGS, 1, question=question).claims
 
 
+def test_what_is_named_as_left_out_names_no_row() -> None:
+    """ "Without RAG" was taken for the row of RAG, and the true claim dropped."""
+    table = "Table 6. Accuracy.\nSystem: Plain model | Accuracy: 45\nSystem: RAG | Accuracy: 61"
+
+    assert verified("Accuracy without RAG was 45.", table, 1).claims
+    assert not verified("Accuracy with RAG was 45.", table, 1).claims
+
+
 def test_a_table_of_one_row_needs_no_name() -> None:
     """Nothing can be mixed up in it."""
     table = "Response (%): 38 | Dose (mg): 20"
