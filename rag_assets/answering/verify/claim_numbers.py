@@ -21,6 +21,7 @@ from rag_assets.answering.verify.table_numbers import (
     MAX_COMPARED,
     GivenNumber,
     agree,
+    is_about,
     is_rounded_to,
     numbers_of_cell,
 )
@@ -81,7 +82,10 @@ def check_numbers(claim: str, quotes: Sequence[QuotedText], question: str) -> Nu
     frame = [one for quote in quotes for part in quote.frame for one in quantities(part)]
     known = [
         *quoted,
-        *(GivenNumber(one, has_known_unit=False) for one in (*frame, *quantities(question))),
+        *(
+            GivenNumber(one, has_known_unit=False)
+            for one in (*frame, *quantities(question), *_in_sentences(quotes))
+        ),
     ]
     chunks = {
         quote.chunk_text: replace(quote, start=0, end=len(quote.chunk_text)) for quote in quotes
@@ -149,6 +153,14 @@ def _quoted_quantities(quotes: Sequence[QuotedText]) -> Iterator[GivenNumber]:
                 )
 
 
+def _in_sentences(quotes: Sequence[QuotedText]) -> Iterator[Quantity]:
+    """The numbers of the sentences that are quoted in part, and their shares in per cent."""
+    for text in dict.fromkeys(quote.sentence for quote in quotes):
+        yield from quantities(text)
+        for part in fractions(text):
+            yield Quantity(100 * part.value, PERCENT, f"{100 * part.value:.2f}", has_unit=True)
+
+
 def _is_held(claimed: Quantity, given: GivenNumber, units: set[str]) -> bool:
     """Whether they are one number; its unit may be elsewhere, unless a table gives it another
     one."""
@@ -184,7 +196,9 @@ def _computed(claimed: Quantity, numbers: Sequence[Quantity], *, is_ratio: bool)
         ):
             continue  # the rest changes nothing
         for kind, value, how in _results(one, other, is_ratio=is_ratio):
-            if kind == claimed.kind and is_rounded_to(claimed, abs(value)):
+            if kind == claimed.kind and (
+                is_rounded_to(claimed, abs(value)) or is_about(claimed, abs(value))
+            ):
                 return f"{claimed.written} = {how}"
         are_alike = {one.kind, other.kind} <= {PLAIN, claimed.kind}
         if claimed.has_unit and are_alike and one.bare - other.bare == claimed.bare:

@@ -171,14 +171,19 @@ class QuotedText:
     def beside(self) -> tuple[str, str]:
         """What stands before the quote, from the beginning of the sentence before it, and behind
         it, up to the end of the next one; empty beside rows, which have their headers."""
-        if self.rows:
-            return "", ""
         spans = sentence_spans(self.chunk_text)
+        if self.rows or not spans:
+            return "", ""
         before = max((start for start, end in spans if end <= self.start), default=0)
-        behind = min(
-            (end for start, end in spans if start >= self.end), default=len(self.chunk_text)
-        )
+        behind = min((end for start, end in spans if start >= self.end), default=spans[-1][1])
         return self.chunk_text[before : self.start], self.chunk_text[self.end : behind]
+
+    @cached_property
+    def sentence(self) -> str:
+        """The sentences that the quote is in, in full; empty for rows."""
+        spans = sentence_spans(self.chunk_text) if not self.rows else []
+        within = [one for one in spans if one[0] < self.end and self.start < one[1]]
+        return self.chunk_text[within[0][0] : within[-1][1]] if within else ""
 
     @cached_property
     def place(self) -> tuple[str, ...]:

@@ -79,7 +79,7 @@ def _is_rounded(claimed: Quantity, amount: Decimal, given: Quantity, other: Deci
         return False
     is_rounded = _rounded(other / claimed.scale, claimed.written) == amount / claimed.scale
     if claimed.bound == "about":
-        return is_rounded or abs(amount - other) <= _ROUNDED_SHARE * abs(other)
+        return is_rounded or is_about(claimed, other)
     return is_rounded and (claimed.n_digits > 1 or _is_close_measurement(claimed, given))
 
 
@@ -93,6 +93,12 @@ def _is_close_measurement(claimed: Quantity, given: Quantity) -> bool:
 def _is_within_bound(bound: str, limit: Decimal, value: Decimal) -> bool:
     low, high = (limit, value) if bound == "more" else (value, limit)
     return low <= high <= low * _BOUND_FACTOR
+
+
+def is_about(claimed: Quantity, value: Decimal) -> bool:
+    """Whether a number that is claimed with "about" is near a value."""
+    is_near = abs(abs(claimed.value) - abs(value)) <= _ROUNDED_SHARE * abs(value)
+    return claimed.bound == "about" and is_near
 
 
 def is_rounded_to(claimed: Quantity, value: Decimal) -> bool:

@@ -219,7 +219,13 @@ TENS = {
     )
 }
 ONES = {word: value for word, value in UP_TO_NINETEEN.items() if 0 < value < 10}
-POWERS_OF_TEN = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
+POWERS_OF_TEN = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12} | {
+    "tausend": 3,
+    "millionen": 6,
+    "millones": 6,
+    "milliarden": 9,
+    "milliards": 9,
+}
 """Exponents."""
 _PARTS = {"half": 2, "halve": 2, "third": 3, "quarter": 4, "fifth": 5, "tenth": 10}
 """Singular, or without the s of the plural."""
@@ -238,7 +244,7 @@ _FRACTION = re.compile(
     rf"\b(?:(?P<count>{_COUNT})[ -])?(?P<part>half|halves|thirds?|quarters?|fifths?|tenths?)\b"
     r"(?= of (?!an?\b)| the\b| as\b|[,.;)]|$)"
     rf"|\b(?P<word>{'|'.join(_WORTH)})\b"
-    rf"|\b(?P<of>{_COUNT}) (?:in|out of) (?:every )?(?P<base>{'|'.join([*UP_TO_NINETEEN, *TENS])})\b"
+    rf"|\b(?P<of>{_COUNT})(?: [a-z]+)? (?:in|out of) (?:every )?(?P<base>{'|'.join([*UP_TO_NINETEEN, *TENS])})\b"
     rf"|\b(?P<times>{_COUNT})(?:[- ]?fold| times (?:as|more|higher|larger|the)\b)",
     re.IGNORECASE,
 )
