@@ -8,6 +8,7 @@ that it calls carried leaked; a published claim that it does not call carried is
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from rag_assets.answering.drafts import EXTRACTIVE, DraftClaim
 from rag_assets.answering.model.judges import ClaimVerdicts, open_judge, verdicts_key
@@ -159,7 +160,7 @@ def judge_test(
     for start in range(0, len(asked), _MOST_AT_ONCE):
         some = asked[start : start + _MOST_AT_ONCE]
         outcomes = [outcome for *_, outcome in some]
-        said, _ = kept.once(verdicts_key(judge, outcomes), lambda of=outcomes: judge.verdicts(of))
+        said, _ = kept.once(verdicts_key(judge, outcomes), partial(judge.verdicts, outcomes))
         cost.append(said.usage)
         for (nth, kind, _), support in zip(some, said.supports, strict=True):
             carried[nth, kind] = (support or 0.0) >= FULL_SUPPORT_FROM
