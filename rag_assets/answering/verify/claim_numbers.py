@@ -82,10 +82,8 @@ def check_numbers(claim: str, quotes: Sequence[QuotedText], question: str) -> Nu
     frame = [one for quote in quotes for part in quote.frame for one in quantities(part)]
     known = [
         *quoted,
-        *(
-            GivenNumber(one, has_known_unit=False)
-            for one in (*frame, *quantities(question), *_in_sentences(quotes))
-        ),
+        *(GivenNumber(one, has_known_unit=False) for one in (*frame, *quantities(question))),
+        *(GivenNumber(one, has_known_unit=True) for one in _in_sentences(quotes)),
     ]
     chunks = {
         quote.chunk_text: replace(quote, start=0, end=len(quote.chunk_text)) for quote in quotes
@@ -133,7 +131,7 @@ def _with_thousands(one: Quantity) -> Iterator[Quantity]:
 def _is_alike(claimed: Quantity, other: Quantity, units: set[str]) -> bool:
     """Whether a number around the quotes is the same, or the same in per cent or points."""
     is_share = {claimed.kind, other.kind} == {PERCENT, POINTS}
-    same = _is_held(claimed, GivenNumber(other, has_known_unit=False), units)
+    same = _is_held(claimed, GivenNumber(other, has_known_unit=True), units)
     return same or (is_share and claimed.bare == other.bare)
 
 
