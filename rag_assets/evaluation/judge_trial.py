@@ -12,7 +12,7 @@ from functools import partial
 
 from rag_assets.answering.drafts import EXTRACTIVE, DraftClaim
 from rag_assets.answering.model.judges import ClaimVerdicts, open_judge, verdicts_key
-from rag_assets.answering.models import NO_JUDGE, SAME_MODEL
+from rag_assets.answering.opening import NO_JUDGE, SAME_MODEL
 from rag_assets.answering.verify.names import NameKind, names_in
 from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.answering.verify.verification import ClaimOutcome
