@@ -32,7 +32,7 @@ check: $(VENV)/installed-dev
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
-	@$(BIN)/python -m rag_assets_tests.loadable_definitions workspace.yaml
+	@$(BIN)/dg check defs --use-active-venv
 
 $(VENV)/installed: requirements.lock pyproject.toml hatch_build.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rag_assets needs Python 3.11 or newer: make PYTHON=python3.12 run")'
@@ -49,12 +49,12 @@ $(VENV)/installed-dev: $(VENV)/installed requirements-dev.lock
 # Maintainers only: pins every version with its hashes, and no addresses. Needs uv.
 lock:
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
-	    --no-emit-index-url --extra build --output-file requirements.lock pyproject.toml
+	    --no-emit-index-url --extra build --extra dg --output-file requirements.lock pyproject.toml
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
 	    --no-emit-index-url --constraints requirements.lock --extra build --extra dask --extra postgres \
 	    --extra telemetry --output-file requirements-image.lock pyproject.toml
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
-	    --no-emit-index-url --extra build --extra dev --output-file requirements-dev.lock pyproject.toml
+	    --no-emit-index-url --extra build --extra dev --extra dg --output-file requirements-dev.lock pyproject.toml
 
 clean:
 	rm -rf $(VENV) data/.dagster data/cache data/index data/output data/logs

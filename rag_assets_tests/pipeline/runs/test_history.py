@@ -1,12 +1,18 @@
 """Where the history of runs lies, and what tells its runs apart."""
 
+import os
+import shutil
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import dagster as dg
 import pytest
+import yaml
 from typer.testing import CliRunner
 
+import rag_assets
 from rag_assets.core.errors import InvalidSettings, ReadOnlyFolder
 from rag_assets.core.settings import Paths
 from rag_assets.faces.cli import app
@@ -15,6 +21,7 @@ from rag_assets.pipeline.runs.begun import STARTED_BY_TAG
 from rag_assets.pipeline.runs.history import dagster_home, opened_instance
 from rag_assets.pipeline.runs.locks import DATA_DIR_TAG
 
+ROOT = Path(rag_assets.__file__).parents[1]
 QUICK = {"RAG_ASSETS_CHUNKING__TOKENIZER": "wordpiece"}
 
 
@@ -27,15 +34,62 @@ def data_folder(path: Path) -> Path:
     return path
 
 
-def rag_assets(*arguments: str, home: str = "") -> None:
-    """Run a command in the working folder, without any Dagster home unless one is given."""
-    done = CliRunner().invoke(app, list(arguments), env={**QUICK, "DAGSTER_HOME": home})
+def rag_assets_run(*arguments: str, home: str = "") -> None:
+    """Run assets in the working folder, without any Dagster home unless one is given."""
+    done = CliRunner().invoke(app, ["run", *arguments], env={**QUICK, "DAGSTER_HOME": home})
     assert done.exit_code == 0, done.stderr
 
 
 def runs_of(home: Path) -> list[dg.DagsterRun]:
     with dg.DagsterInstance.from_config(str(home)) as instance:
         return list(instance.get_runs())
+
+
+def test_the_limits_of_the_root_are_those_of_the_ui(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`dg dev` ran two runs at once over one folder, and called home."""
+    root, packaged = (
+        yaml.safe_load((folder / "dagster.yaml").read_text("utf-8"))
+        for folder in (ROOT, ROOT / "rag_assets")
+    )
+    monkeypatch.chdir(tmp_path)
+
+    with dg.DagsterInstance.from_config(str(ROOT)) as instance:
+        instance.get_run_ids()
+        place = Path(instance.root_directory).absolute()
+
+    assert place == tmp_path / "data" / ".dagster"
+    assert (place / "history").is_dir()
+    assert packaged == {
+        name: part
+        for name, part in root.items()
+        if name not in ("storage", "local_artifact_storage")
+    }
+
+
+@pytest.mark.whole
+def test_dagsters_commands_work_in_the_root_with_the_history_of_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A Dagster user types these first; two minutes after a run, they said that nothing was run."""
+    monkeypatch.chdir(tmp_path)
+    data_folder(tmp_path / "data")
+    for name in ("pyproject.toml", "dagster.yaml"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    (tmp_path / "rag_assets").symlink_to(ROOT / "rag_assets")
+    rag_assets_run("--select", "parsed_index")
+
+    for arguments in (["check", "defs"], ["list", "defs"], ["launch", "--assets", "parsed_index"]):
+        subprocess.run(
+            [Path(sys.executable).with_name("dg"), *arguments],
+            env={**os.environ, **QUICK, "DAGSTER_HOME": ""},
+            check=True,
+        )
+
+    runs = runs_of(tmp_path / "data" / ".dagster")
+    assert [run.tags[STARTED_BY_TAG] for run in runs] == ["dg", "rag-assets run"]
+    assert not list(tmp_path.glob(".tmp_dagster_home_*"))
 
 
 def test_each_data_folder_has_a_history_of_its_own(
@@ -45,10 +99,10 @@ def test_each_data_folder_has_a_history_of_its_own(
     can be read."""
     monkeypatch.chdir(tmp_path)
     demo, own = data_folder(tmp_path / "data"), data_folder(tmp_path / "elsewhere" / "own")
-    rag_assets("run", "--select", "parsed_index")
+    rag_assets_run("--select", "parsed_index")
     before = [run.run_id for run in runs_of(demo / ".dagster")]
 
-    rag_assets("run", "--select", "parsed_index", "--data", "elsewhere/own")
+    rag_assets_run("--select", "parsed_index", "--data", "elsewhere/own")
 
     assert [run.run_id for run in runs_of(demo / ".dagster")] == before
     (run,) = runs_of(own / ".dagster")
@@ -66,7 +120,7 @@ def test_a_home_of_ones_own_wins_and_its_runs_name_their_folder(
     monkeypatch.chdir(tmp_path)
     for name in ("one", "two"):
         data_folder(tmp_path / name)
-        rag_assets("run", "--select", "parsed_index", "--data", name, home=str(tmp_path / "home"))
+        rag_assets_run("--select", "parsed_index", "--data", name, home=str(tmp_path / "home"))
 
     tags = [run.tags for run in runs_of(tmp_path / "home")]
 
