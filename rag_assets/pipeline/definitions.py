@@ -9,45 +9,20 @@ import dagster as dg
 
 from rag_assets.core.errors import InvalidSettings, MissingExtra
 from rag_assets.core.settings import Settings, load_settings
+from rag_assets.pipeline import assets
 from rag_assets.pipeline.assets.automation import (
     JOBS,
     corpus_sensor,
-    failure_sensors,
-    nightly_schedule,
+    nightly,
     weekly_verification,
 )
-from rag_assets.pipeline.assets.chunk_stats import chunk_stats
-from rag_assets.pipeline.assets.chunks import chunks, passages, profiles, references, summaries
-from rag_assets.pipeline.assets.corpus import blocks, papers, parsed_index
-from rag_assets.pipeline.assets.evaluation import smoke_eval
-from rag_assets.pipeline.assets.index import bm25_index, chroma_index, index_meta
-from rag_assets.pipeline.assets.qa import qa
-from rag_assets.pipeline.assets.reports import reports
+from rag_assets.pipeline.assets.notifications import failure_sensors
 from rag_assets.pipeline.assets.resources import run_engine, run_models, run_settings, run_workforce
-from rag_assets.pipeline.assets.sources import PAPER_FILES, QUESTIONS, TEMPLATES
-from rag_assets.pipeline.assets.vectors import embeddings
 
 logger = logging.getLogger(__name__)
 _OWNERS = ["team:rag_assets"]
-SOURCES = [PAPER_FILES, QUESTIONS, TEMPLATES]
-ASSETS = [
-    parsed_index,
-    papers,
-    blocks,
-    chunks,
-    chunk_stats,
-    summaries,
-    passages,
-    profiles,
-    references,
-    embeddings,
-    chroma_index,
-    bm25_index,
-    index_meta,
-    qa,
-    reports,
-    smoke_eval,
-]
+_EACH_NIGHT = ("qa", "smoke_eval")
+"""Assets that are overdue when a night was missed."""
 
 
 def build_defs(*, overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
@@ -58,11 +33,12 @@ def build_defs(*, overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
     """
     settings = _settings_now(overrides)
     verification, weekly = weekly_verification(overrides)
+    schedule, each_night = nightly(settings.automation, overrides)
     return dg.Definitions(
-        assets=[*SOURCES, *_with_owner_and_source()],
+        assets=_described(each_night),
         jobs=[*JOBS, verification],
         sensors=[corpus_sensor(overrides), *_failure_sensors(settings.automation.notify)],
-        schedules=[nightly_schedule(settings.automation, overrides), weekly],
+        schedules=[schedule, weekly],
         resources={
             "settings": run_settings(settings, overrides),
             "models": run_models,
@@ -73,12 +49,19 @@ def build_defs(*, overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
     )
 
 
-def _with_owner_and_source() -> Sequence[Any]:
-    """The assets, each with a link to its code and with whom to ask about it."""
-    owned = dg.map_asset_specs(lambda spec: spec.replace_attributes(owners=_OWNERS), ASSETS)
+def _described(each_night: dg.FreshnessPolicy) -> Sequence[Any]:
+    """The sources and assets of all modules in `pipeline.assets`, each with whom to ask about it, a
+    link to its code, and whether each night makes it."""
+
+    def described(spec: dg.AssetSpec) -> dg.AssetSpec:
+        spec = spec.replace_attributes(owners=_OWNERS)
+        is_nightly = spec.key.to_user_string() in _EACH_NIGHT
+        return spec.replace_attributes(freshness_policy=each_night) if is_nightly else spec
+
+    loaded = dg.load_assets_from_package_module(assets, include_specs=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", dg.BetaWarning)
-        return dg.with_source_code_references(owned)
+        return dg.with_source_code_references(dg.map_asset_specs(described, loaded))
 
 
 def _settings_now(overrides: Mapping[str, Any] | None) -> Settings:

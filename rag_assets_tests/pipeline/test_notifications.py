@@ -2,6 +2,7 @@
 
 import smtplib
 import sys
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -9,7 +10,7 @@ import dagster as dg
 import pytest
 
 from rag_assets.core.errors import InvalidSettings, MissingExtra
-from rag_assets.pipeline.assets.automation import failure_sensors
+from rag_assets.pipeline.assets.notifications import failure_sensors, floors_sensor, missed_floors
 from rag_assets.pipeline.definitions import build_defs
 
 SMTP_URL = "smtps://lab%40example.org:secret-word@mail.example.org:4465"
@@ -51,7 +52,7 @@ def test_a_run_that_fails_is_told_by_email(monkeypatch: pytest.MonkeyPatch) -> N
     markup."""
     monkeypatch.setenv("SMTP_URL", SMTP_URL)
     monkeypatch.setattr(smtplib, "SMTP_SSL", Mailbox)
-    (sensor,) = failure_sensors(["email:a@example.org", "email:b@example.org"])
+    sensor, _ = failure_sensors(["email:a@example.org", "email:b@example.org"])
 
     with dg.DagsterInstance.ephemeral() as instance:
         result = failing_job.execute_in_process(instance=instance, raise_on_error=False)
@@ -67,7 +68,34 @@ def test_a_run_that_fails_is_told_by_email(monkeypatch: pytest.MonkeyPatch) -> N
     ((sender, receivers, message),) = Mailbox.sent
     assert (sender, receivers) == ("lab@example.org", ["a@example.org", "b@example.org"])
     assert "failing_job" in message
+    assert "no &lt;b&gt;disk" in message
     assert "<b>" not in message
+
+
+def test_a_missed_floor_is_told_as_the_reason_of_a_run_that_fails() -> None:
+    """The run that finds it is green, as all was made: nobody was told that answers got worse."""
+
+    @dg.asset(
+        check_specs=[dg.AssetCheckSpec("above_floors", asset="smoke_eval")], output_required=False
+    )
+    def smoke_eval() -> Iterator[dg.AssetCheckResult]:
+        promise = {"promise": "Every metric reaches its floor.", "finding": "mrr is 0.4."}
+        yield dg.AssetCheckResult(check_name="above_floors", passed=False, metadata=promise)
+
+    with dg.DagsterInstance.ephemeral() as instance:
+        run = dg.materialize([smoke_eval], instance=instance)
+        event = run.all_events[-1]
+        context = dg.build_run_status_sensor_context("floors", event, instance, run.dagster_run)
+        request = floors_sensor(context)
+        assert isinstance(request, dg.RunRequest)
+        told = missed_floors.execute_in_process(
+            run_config=request.run_config, instance=instance, raise_on_error=False
+        )
+
+    (failure,) = told.filter_events(lambda event: event.is_step_failure)
+    assert failure.step_failure_data.user_failure_data.description == (
+        "Every metric reaches its floor. mrr is 0.4."
+    )
 
 
 def test_a_channel_of_slack_has_a_sensor(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,14 +21,22 @@ class AutomationSettings(StageSettings):
     """When things run by themselves."""
 
     nightly_cron: str = Field(
-        "0 2 * * *", description="When everything is brought up to date each night."
+        "0 2 * * *",
+        description="When everything is brought up to date each night; read when the UI starts or reloads its code.",
     )
     timezone: str = Field("UTC", description="IANA name of the time zone of nightly_cron.")
+    monthly_budget_usd: float | None = Field(
+        None,
+        gt=0,
+        description="US dollars of all runs within 30 days from which on the nightly run is left out; empty: no limit. "
+        "Each run has its own limit, model_access.budget_usd.",
+    )
     notify: tuple[str, ...] = Field(
         (),
-        description="Who is told of runs that fail while the UI runs: email:NAME@HOST, by the mail server of SMTP_URL "
-        "(smtps://user:password@host, or smtp:// with STARTTLS); slack:CHANNEL, with SLACK_TOKEN and pip install "
-        "'rag_assets[slack]'. Both are secrets in the environment or `.env`.",
+        description="Who is told of runs that fail, and of missed floors of the evaluation, while the UI runs: "
+        "email:NAME@HOST, by the mail server of SMTP_URL (smtps://user:password@host, or smtp:// with STARTTLS); "
+        "slack:CHANNEL, with SLACK_TOKEN and pip install 'rag_assets[slack]'. Both are secrets in the environment or "
+        "`.env`.",
     )
 
 

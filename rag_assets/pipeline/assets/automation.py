@@ -1,26 +1,28 @@
-"""When assets run by themselves, and who is told of runs that fail: the jobs, the sensor for papers
-and questions, the nightly schedule, and the sensors that tell people by email or in Slack.
+"""When assets run by themselves: the jobs, the sensor for papers and questions, and the schedules.
 
-Sensor and schedule start the job `everything`; no asset has an automation condition. They read the
-settings at every tick, so wrong settings fail the tick with the reason, while the definitions still
-load. Those of `automation.notify` are read when the definitions load. Passwords and tokens are
-secrets, in the environment or `.env`.
+Sensor and nightly schedule start the job `everything`; no asset has an automation condition. They
+read the settings at every tick, so wrong settings fail the tick with the reason, while the
+definitions still load.
 """
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
-from html import escape
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 import dagster as dg
 
-from rag_assets.core.errors import InvalidSettings, MissingExtra, MissingInput
-from rag_assets.core.settings import AutomationSettings, Settings, environment, load_settings
+from rag_assets.core.errors import InvalidQuestions, MissingInput
+from rag_assets.core.settings import AutomationSettings, Settings, load_settings
+from rag_assets.core.table_files import read_columns
+from rag_assets.hosted.access import PROVIDERS
 from rag_assets.library.verification import damages
 from rag_assets.pipeline.assets.sources import known_versions, news, observed_versions
+from rag_assets.pipeline.runs.begun import COST_TAG
 from rag_assets.pipeline.runs.locks import alive_until_its_end, end_dead_runs, living_runs
+from rag_assets.questions.files import configured_questions
 
 logger = logging.getLogger(__name__)
 EVERYTHING, VERIFY = "everything", "verify"
@@ -32,7 +34,7 @@ NOTHING_RAN = (
 )
 
 CHANGING = "Papers or questions change. If they are the same at the next look, a run is asked for."
-RUN_IS_ALIVE = "A run is under way or about to begin; changes are looked for when it is over."
+RUN_IS_ALIVE = "A run is under way or about to begin."
 
 everything_job = dg.define_asset_job(
     EVERYTHING,
@@ -45,11 +47,6 @@ JOBS = [
         "build_index",
         selection=dg.AssetSelection.assets("index_meta", "chunk_stats").upstream(),
         description="Bring the indexes and what they are made of up to date: papers can be asked about afterwards.",
-    ),
-    dg.define_asset_job(
-        "nightly_qa",
-        selection=dg.AssetSelection.assets("smoke_eval", "chunk_stats").upstream(),
-        description="Answer and judge the questions of the question file, as each night does; write no reports.",
     ),
 ]
 
@@ -89,7 +86,7 @@ def look_for_changes(
     since a whole build may take long and cost money.
     """
     try:
-        versions = observed_versions(settings)
+        versions = _versions_now(settings)
     except MissingInput as error:
         return dg.SensorResult(skip_reason=str(error), cursor=cursor)
     last = json.loads(cursor) if cursor else {}
@@ -115,6 +112,21 @@ def _cursor(*, settled: Mapping[str, str] | None, seen: Mapping[str, str] | None
     """settled: the versions that a run was asked for, or needed none. seen: newer ones of the last
     look."""
     return json.dumps({"settled": settled, "seen": seen})
+
+
+def _versions_now(settings: Settings) -> dict[str, str]:
+    """The versions of the sources. Raises MissingInput when the papers are gone: a disk that is not
+    mounted leaves no folder, or an empty one."""
+    versions, paths = observed_versions(settings), settings.paths
+    is_empty = settings.paper_list_file is None and not any(paths.papers.iterdir())
+    if not is_empty or settings.execution.allow_removal or not paths.parsed_index.exists():
+        return versions
+    if n_published := read_columns(paths.parsed_index, ["paper_id"]).num_rows:
+        raise MissingInput(
+            f"The papers folder {paths.papers} is empty, and {n_published} papers are published. Mount its disk, or "
+            "confirm that they are meant to go: rag-assets run --allow-removal."
+        )
+    return versions
 
 
 def weekly_verification(
@@ -147,15 +159,18 @@ def weekly_verification(
     return verify, schedule
 
 
-def nightly_schedule(
+def nightly(
     when: AutomationSettings, overrides: Mapping[str, Any] | None
-) -> dg.ScheduleDefinition:
-    """The schedule that brings everything up to date each night, on from the start."""
+) -> tuple[dg.ScheduleDefinition, dg.FreshnessPolicy]:
+    """The schedule that brings everything up to date each night, on from the start; and the policy
+    by which an asset is overdue from when the night's run is due until it has made the asset."""
     try:
-        return _schedule(when, overrides)
+        schedule = _schedule(when, overrides)
     except dg.DagsterInvalidDefinitionError as error:
         logger.warning("The nightly schedule runs at its default time: %s", error)
-        return _schedule(AutomationSettings(), overrides)
+        when = AutomationSettings()
+        schedule = _schedule(when, overrides)
+    return schedule, dg.FreshnessPolicy.cron(when.nightly_cron, timedelta(minutes=1), when.timezone)
 
 
 def _schedule(
@@ -167,76 +182,58 @@ def _schedule(
         cron_schedule=when.nightly_cron,
         execution_timezone=when.timezone,
         default_status=dg.DefaultScheduleStatus.RUNNING,
-        description="Brings every asset up to date; on an unchanged corpus no model is called.",
+        description="Brings every asset up to date; on an unchanged corpus no model is called. The tags of its runs say "
+        "what they ask and may cost.",
     )
-    def nightly() -> dg.RunRequest:
-        wanted = load_settings(overrides).automation
-        if (wanted.nightly_cron, wanted.timezone) != (when.nightly_cron, when.timezone):
-            logger.warning(
-                "automation.nightly_cron or its timezone has changed or is wrong; reload the definitions."
-            )
-        return dg.RunRequest()
+    def tick(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+        end_dead_runs(context.instance)
+        settings = load_settings(overrides)
+        spent = _spent_usd(context.instance)
+        for reason in _reasons_to_skip(context.instance, settings, spent):
+            return dg.SkipReason(reason)
+        return dg.RunRequest(tags=_plan(settings, spent))
 
-    return nightly
-
-
-SMTP_VARIABLE, SLACK_VARIABLE = "SMTP_URL", "SLACK_TOKEN"
-_TYPES = {"smtp": "STARTTLS", "smtps": "SSL"}
+    return tick
 
 
-def failure_sensors(targets: Sequence[str]) -> list[dg.SensorDefinition]:
-    """One sensor for all email addresses and one for each channel of Slack.
-
-    Raises InvalidSettings for an unknown target, or one whose secret is not set; MissingExtra for
-    Slack without dagster-slack.
-    """
-    named = [target.partition(":")[::2] for target in targets]
-    if wrong := [kind for kind, place in named if kind not in ("email", "slack") or not place]:
-        raise InvalidSettings(
-            f"automation.notify: {wrong[0]!r} is neither email:NAME@HOST nor slack:CHANNEL."
-        )
-    addresses = [place for kind, place in named if kind == "email"]
-    channels = [place for kind, place in named if kind == "slack"]
-    return [*([_email_sensor(addresses)] if addresses else []), *map(_slack_sensor, channels)]
-
-
-def _email_sensor(addresses: Sequence[str]) -> dg.SensorDefinition:
-    server = urlsplit(environment().get(SMTP_VARIABLE, ""))
-    user, password = unquote(server.username or ""), unquote(server.password or "")
-    if server.scheme not in _TYPES or not (server.hostname and user and password):
-        raise InvalidSettings(
-            f"automation.notify names an email address: set {SMTP_VARIABLE} in the environment or .env "
-            "(smtps://user:password@host, or smtp:// with STARTTLS)."
-        )
-    return dg.make_email_on_run_failure_sensor(
-        email_from=user if "@" in user else addresses[0],
-        email_password=password,
-        email_to=addresses,
-        email_body_fn=lambda context: escape(context.failure_event.message or "The run failed."),
-        smtp_host=server.hostname,
-        smtp_type=_TYPES[server.scheme],
-        smtp_port=server.port,
-        smtp_user=user,
-        name="email_on_run_failure",
-        default_status=dg.DefaultSensorStatus.RUNNING,
-    )
-
-
-def _slack_sensor(channel: str) -> dg.SensorDefinition:
+def _reasons_to_skip(
+    instance: dg.DagsterInstance, settings: Settings, spent: float
+) -> Iterator[str]:
+    if living_runs(instance):
+        yield RUN_IS_ALIVE
     try:
-        from dagster_slack import make_slack_on_run_failure_sensor
-    except ModuleNotFoundError:
-        raise MissingExtra.named("slack", purpose=f"automation.notify = slack:{channel}") from None
-    token = environment().get(SLACK_VARIABLE, "")
-    if not token:
-        raise InvalidSettings(
-            f"automation.notify names slack:{channel}: set {SLACK_VARIABLE} to the token of a bot."
+        _versions_now(settings)
+    except MissingInput as error:
+        yield str(error)
+    limit = settings.automation.monthly_budget_usd
+    if limit is not None and spent >= limit:
+        yield (
+            f"The runs of the last {_MONTH.days} days cost ${spent:.2f}, and automation.monthly_budget_usd is {limit:g}. "
+            "Raise it, or materialize what you need yourself."
         )
-    named = "".join(char if char.isalnum() else "_" for char in channel.strip("#"))
-    sensor: dg.SensorDefinition = make_slack_on_run_failure_sensor(
-        channel=channel,
-        slack_token=token,
-        name=f"slack_{named}_on_run_failure",
-        default_status=dg.DefaultSensorStatus.RUNNING,
-    )
-    return sensor
+
+
+_MONTH = timedelta(days=30)
+
+
+def _spent_usd(instance: dg.DagsterInstance) -> float:
+    """What the runs of a month cost; those of unknown prices count nothing."""
+    since = dg.RunsFilter(created_after=datetime.now(UTC) - _MONTH)
+    return sum(float(run.tags.get(COST_TAG, 0)) for run in instance.get_runs(since))
+
+
+_HOSTED_MODEL = re.compile(rf'"((?:{"|".join(PROVIDERS.keys() - {"ollama"})}):[^"]+)"')
+
+
+def _plan(settings: Settings, spent: float) -> dict[str, str]:
+    """Tags of a nightly run: what it asks and may cost."""
+    try:
+        n_questions = len(configured_questions(settings) or [])
+        asks = f"{n_questions} questions of {settings.question_file.name}; kept answers are not asked again"
+    except InvalidQuestions as error:
+        asks = str(error)
+    hosted = sorted(set(_HOSTED_MODEL.findall(settings.model_dump_json())))
+    limit = settings.model_access.budget_usd
+    most = "no limit (model_access.budget_usd)" if limit is None else f"at most ${limit:g}"
+    cost = f"{', '.join(hosted)}: {most}; ${spent:.2f} in the last {_MONTH.days} days"
+    return {"rag_assets/asks": asks, "rag_assets/may_cost": cost if hosted else "nothing"}

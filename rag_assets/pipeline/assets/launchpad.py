@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import dagster as dg
 from pydantic import BaseModel
 
+from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.settings import Settings, load_settings
 
 _SCALARS = {bool: dg.Bool, int: dg.Int, float: dg.Float, str: dg.String, Path: dg.String}
@@ -25,17 +26,21 @@ HTTP server."""
 def checked_at_launch(
     now: Settings, overrides: Mapping[str, Any] | None
 ) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
-    """A function that raises InvalidSettings for launchpad values that no run could use, and
-    returns them as they are.
+    """A function that refuses launchpad values that no run could use, and returns others as they
+    are.
 
     Dagster's types know no bounds. It calls the function whenever it plans a run, so a number out
-    of bounds is refused before the run is in the queue.
+    of bounds is refused before the run is in the queue. Any error but Dagster's own would be shown
+    behind a sentence about "an unexpected error".
     """
     shown = now.model_dump(mode="json")
 
     def checked(given: Mapping[str, Any]) -> Mapping[str, Any]:
         if changed(given, shown):
-            settings_of_run(given, shown, overrides)
+            try:
+                settings_of_run(given, shown, overrides)
+            except InvalidSettings as error:
+                raise dg.DagsterInvalidConfigError(str(error), [], given) from error
         return given
 
     return checked

@@ -17,8 +17,7 @@ from rag_assets.pipeline.assets.launchpad import (
     launchpad_schema,
     settings_of_run,
 )
-from rag_assets.pipeline.runs.begun import begun
-from rag_assets.pipeline.runs.locks import alive_until_its_end
+from rag_assets.pipeline.runs.begun import COST_TAG, begun
 
 OpenEngine = Callable[[], Engine]
 """Opens the engine of a run at the first call; the same one afterwards."""
@@ -36,8 +35,6 @@ def run_settings(
 
     @dg.resource(config_schema=dg.Field(dict))
     def settings(context: dg.InitResourceContext) -> Iterator[Settings]:
-        if context.run and context.instance:
-            alive_until_its_end(context.instance, context.run.run_id)
         loaded = settings_of_run(context.resource_config or {}, shown, overrides)
         with begun(context.instance, context.run, loaded):
             yield loaded

@@ -15,13 +15,15 @@ from rag_assets.core.settings.paths import demand_writable
 from rag_assets.corpus.summaries.update import NO_MODEL, model_name
 from rag_assets.hosted.budget import require_model
 from rag_assets.pipeline.assets.sources import known_versions, news, observed_versions
-from rag_assets.pipeline.runs.locks import DATA_DIR_TAG, only_run
+from rag_assets.pipeline.runs.locks import DATA_DIR_TAG, alive_until_its_end, only_run
 from rag_assets.questions.files import configured_questions
 from rag_assets.search.embedding.providers import require_embedder
 from rag_assets.search.embedding.sparse_vectors import open_sparse_vectors
 from rag_assets.search.retrieval.queries import require_query_model
 
 STARTED_BY_TAG = "rag_assets/started_by"
+COST_TAG = "rag_assets/cost_usd"
+"""What the models of a run cost; no run without requests has it."""
 _STARTERS = {"dagster/schedule_name": "schedule", "dagster/sensor_name": "sensor"}
 """Tags that Dagster gives the runs of schedules and sensors, and the word for each in our tag."""
 _IN_PROCESS = "dg"
@@ -42,6 +44,7 @@ def begun(
     Raises what is wrong with the inputs, ReadOnlyFolder, and BusyDataFolder.
     """
     if run and instance:
+        alive_until_its_end(instance, run.run_id)
         tag_run(instance, run, settings.data_dir)
     demand_inputs(settings, selected_assets(run))
     demand_writable(settings.paths)

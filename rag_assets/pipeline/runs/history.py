@@ -41,19 +41,13 @@ def dagster_home(paths: Paths) -> Path:
         try:
             home.mkdir(parents=True, exist_ok=True)
             with FileLock(home / _OPENING_LOCK):  # two processes may begin together
-                if not config.exists() or (not chosen and _is_cut_short(config.read_bytes(), ours)):
+                if not config.exists():
                     write_atomically(config, ours)
         except OSError as error:
             raise ReadOnlyFolder.at(home) from error
     if not os.access(home, os.W_OK):
         raise ReadOnlyFolder.at(home)
     return home
-
-
-def _is_cut_short(content: bytes, whole: bytes) -> bool:
-    """Whether a full disk left a part of the file, or nothing: with its defaults, Dagster calls
-    home."""
-    return len(content) < len(whole) and whole.startswith(content.rstrip(b"\0"))
 
 
 def opened_instance(home: Path) -> "dg.DagsterInstance":

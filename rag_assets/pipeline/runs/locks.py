@@ -4,7 +4,7 @@ gives back.
 A run whose process was killed stays "started" in Dagster's history, and a history that starts one
 run at a time would wait for it for ever. So each run, whoever starts it, holds a lock until its end
 is recorded: a file beside the history. The UI when it starts, each tick of the sensor and of the
-schedules, and each run of the command line end the runs whose lock is free.
+nightly schedule, and each run of the command line end the runs whose lock is free.
 
 The right to write is `core.incremental.only_writer` on a folder that one machine writes. Locks of
 files are not reliable on disks that machines share; where Dagster keeps its history in Postgres,

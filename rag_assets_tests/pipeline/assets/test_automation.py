@@ -3,15 +3,18 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pytest
+from dagster._core.definitions.freshness import CronFreshnessPolicy
 
 from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.pipeline.assets.automation import look_for_changes
 from rag_assets.pipeline.assets.sources import known_versions, news, observed_versions
 from rag_assets.pipeline.definitions import build_defs
+from rag_assets.pipeline.runs.begun import COST_TAG
 from rag_assets.pipeline.runs.locks import recorded_as_alive
 
 
@@ -148,24 +151,82 @@ def test_a_tick_of_the_sensor_starts_the_job_that_makes_everything(
     assert sensor.default_status is dg.DefaultSensorStatus.RUNNING
 
 
-def test_the_nightly_schedule_is_on_and_is_due_in_its_time_zone(tmp_path: Path) -> None:
-    """Users do not know of the schedule, so it must be on from the start."""
-    definitions = build_defs(
-        overrides={
-            "automation": {"nightly_cron": "30 3 * * *", "timezone": "Europe/Berlin"},
-            "data_dir": str(tmp_path),
-        }
-    )
-    schedule = definitions.resolve_schedule_def("nightly_schedule")
+NIGHTLY = {
+    "automation": {
+        "nightly_cron": "30 3 * * *",
+        "timezone": "Europe/Berlin",
+        "monthly_budget_usd": 2,
+    },
+    "answering": {"model": "openai:gpt-5-mini"},
+    "model_access": {"budget_usd": 0.5},
+}
 
+
+def nightly_tick(settings: Settings, instance: dg.DagsterInstance) -> Any:
+    schedule = build_defs(
+        overrides={**NIGHTLY, "data_dir": str(settings.data_dir)}
+    ).resolve_schedule_def("nightly_schedule")
     due = datetime(2026, 1, 1, 2, 30, tzinfo=UTC)
-    with (
-        dg.instance_for_test() as instance,
-        dg.build_schedule_context(instance=instance, scheduled_execution_time=due) as context,
-    ):
-        tick = schedule.evaluate_tick(context)
+    with dg.build_schedule_context(instance=instance, scheduled_execution_time=due) as context:
+        return schedule.evaluate_tick(context)
 
-    assert len(tick.run_requests or []) == 1
+
+def record_costs(instance: dg.DagsterInstance, *costs: float) -> None:
+    job = build_defs().resolve_job_def("everything")
+    for cost in costs:
+        instance.create_run_for_job(
+            job, status=dg.DagsterRunStatus.SUCCESS, tags={COST_TAG: str(cost)}
+        )
+
+
+def test_a_nightly_run_says_what_it_asks_and_may_cost(settings: Settings) -> None:
+    """The bill of the provider is the first that a user sees of it otherwise."""
+    with dg.instance_for_test() as instance:
+        record_costs(instance, 0.75, 0.5)
+        (request,) = nightly_tick(settings, instance).run_requests
+
+    assert request.tags["rag_assets/asks"].startswith("1 questions of smoke.jsonl")
+    assert request.tags["rag_assets/may_cost"] == (
+        "openai:gpt-5-mini: at most $0.5; $1.25 in the last 30 days"
+    )
+
+
+def test_a_night_that_cannot_be_run_is_left_out_with_its_reason(settings: Settings) -> None:
+    """A failed run each night, or one that removes all papers because a disk is not mounted."""
+    everything = build_defs(overrides={"data_dir": str(settings.data_dir)}).resolve_job_def(
+        "everything"
+    )
+    with dg.instance_for_test() as instance:
+        everything.execute_in_process(
+            instance=instance, asset_selection=[dg.AssetKey("parsed_index")]
+        )
+        with recorded_as_alive(instance, "a run of the command line"):
+            alive = nightly_tick(settings, instance).skip_message
+        record_costs(instance, 1.25, 1.25)
+        spent = nightly_tick(settings, instance).skip_message
+        (settings.paths.papers / "a.txt").unlink()
+        emptied = nightly_tick(settings, instance).skip_message
+        settings.paths.papers.rmdir()
+        unmounted = nightly_tick(settings, instance).skip_message
+
+    assert alive == "A run is under way or about to begin."
+    assert "cost $2.50, and automation.monthly_budget_usd is 2" in spent
+    assert "is empty, and 1 papers are published. Mount its disk" in emptied
+    assert "does not exist. Create it" in unmounted
+
+
+def test_the_nightly_schedule_is_on_and_a_missed_night_is_seen_on_what_it_makes() -> None:
+    """Users do not know of the schedule, so it must be on from the start; a laptop that was closed
+    at night has no failed run to look at."""
+    definitions = build_defs(overrides=NIGHTLY)
+    schedule = definitions.resolve_schedule_def("nightly_schedule")
+    specs = definitions.resolve_all_asset_specs()
+    policies = {spec.key.to_user_string(): spec.freshness_policy for spec in specs}
+
+    assert {name for name, policy in policies.items() if policy} == {"qa", "smoke_eval"}
+    policy = policies["qa"]
+    assert isinstance(policy, CronFreshnessPolicy)
+    assert (policy.deadline_cron, policy.timezone) == ("30 3 * * *", "Europe/Berlin")
     assert schedule.job_name == "everything"
     assert schedule.execution_timezone == "Europe/Berlin"
     assert schedule.cron_schedule == "30 3 * * *"

@@ -34,6 +34,10 @@ def refusal(config: dict[str, Any]) -> str:
             {"parsing": {"source_order": ["pdf", "tex"]}},
             "not in enum type parsing_source_order got tex",
         ),
+        (
+            {"chunking": {"target_tokens": -5}},
+            "chunking.target_tokens: Input should be greater than",
+        ),
         ({"data_dir": "elsewhere"}, 'Received unexpected config entry "data_dir"'),
     ],
 )
@@ -41,6 +45,7 @@ def test_a_typo_is_refused_before_the_run_starts(config: dict[str, Any], said: s
     """A typo must be refused before the run starts: else the run fails, or goes on with other
     settings."""
     assert said in refusal(config)
+    assert "unexpected error" not in refusal(config)
 
 
 def test_every_setting_is_accepted_with_its_default_as_its_value() -> None:

@@ -9,6 +9,7 @@ import dagster as dg
 import pytest
 from filelock import FileLock, Timeout
 
+from rag_assets.core.domain import Usage
 from rag_assets.core.errors import MissingKey
 from rag_assets.core.incremental import LOCK_NAME
 from rag_assets.core.settings import Settings, load_settings
@@ -142,3 +143,23 @@ def test_the_engine_is_opened_once_and_only_when_it_is_asked_for(
         engines = {id(built.engine()) for _ in range(3)}
 
     assert (n_before, len(opened), len(engines)) == (0, 1, 1)
+
+
+def test_a_run_is_tagged_with_what_its_models_cost(tmp_path: Path) -> None:
+    """What the last night cost would have to be added up from the pages of four assets."""
+
+    @dg.asset(required_resource_keys={"models"})
+    def asks(context: dg.AssetExecutionContext) -> None:
+        context.resources.models.budget.charge(Usage(1, 10, 5, 0.25))
+
+    overrides = {"data_dir": str(tmp_path)}
+    resources = {
+        "settings": run_settings(load_settings(overrides), overrides),
+        "models": run_models,
+    }
+    with dg.DagsterInstance.ephemeral(tempdir=str(tmp_path)) as instance:
+        made = dg.materialize([asks], resources=resources, instance=instance)
+        run = instance.get_run_by_id(made.run_id)
+
+    assert run
+    assert run.tags["rag_assets/cost_usd"] == "0.250000"

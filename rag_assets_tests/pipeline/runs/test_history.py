@@ -167,22 +167,6 @@ def test_a_new_history_is_without_telemetry_and_runs_one_at_a_time(tmp_path: Pat
         assert instance.managed_python_loggers == ["rag_assets"]
 
 
-@pytest.mark.parametrize("n_kept", [0, 10, 200])
-def test_a_configuration_that_a_full_disk_cut_short_is_made_whole(
-    tmp_path: Path, n_kept: int
-) -> None:
-    """Dagster takes what is missing for its defaults: telemetry, and ten runs at once that write
-    one folder."""
-    paths = Paths(tmp_path / "data")
-    config = dagster_home(paths) / "dagster.yaml"
-    whole = config.read_bytes()
-    config.write_bytes(whole[:n_kept] + b"\0" * (n_kept == 10))
-
-    dagster_home(paths)
-
-    assert config.read_bytes() == whole
-
-
 @pytest.mark.parametrize(
     "content", ["telemetry: [", "- telemetry", "telmetry: {}", "telemetry: 5", "\xff"]
 )
