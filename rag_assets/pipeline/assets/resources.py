@@ -46,7 +46,6 @@ def run_settings(
     )
 
 
-COST_TAG = "rag_assets/cost_usd"
 
 
 @dg.resource(
@@ -60,9 +59,8 @@ def run_models(context: dg.InitResourceContext) -> Iterator[Connections]:
     with Connections(settings.model_access) as connections:
         yield connections
         cost_usd = connections.budget.spent.cost_usd
-    if context.run and context.instance:
-        told = "unknown" if cost_usd is None else f"{cost_usd:.4f}"
-        context.instance.add_run_tags(context.run.run_id, {COST_TAG: told})
+    if cost_usd is not None and context.run and context.instance:
+        context.instance.add_run_tags(context.run.run_id, {COST_TAG: f"{cost_usd:.4f}"})
 
 
 @dg.resource(required_resource_keys={"settings"}, description="Where the work on papers is done.")

@@ -9,11 +9,13 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pytest
 from typer.testing import CliRunner
 
+from rag_assets.core.incremental import only_writer
 from rag_assets.faces.cli import app
 from rag_assets_tests.faces.cli.processes import COMMAND, DEADLINE_S, environment, wait_until
 
@@ -130,6 +132,94 @@ def test_a_run_of_the_ui_writes_the_folder_and_the_history_it_was_started_for(
     wait_until(
         lambda: not any(Path(f"/proc/{pid}").exists() for pid in started), "all of them to be gone"
     )
+
+
+@pytest.fixture
+def ui(data: Path, tmp_path: Path) -> Iterator["subprocess.Popen[str]"]:
+    """The UI of the folder, ready; its port is `args[-1]`."""
+    command = [*COMMAND, "ui", "--data", str(data), "--port", str(free_port())]
+    log = tmp_path / "ui.log"
+    variables = environment(data, NO_RUN_GOES_FAR)
+    with (
+        log.open("w") as messages,
+        subprocess.Popen(command, env=variables, text=True, stdout=messages, stderr=messages) as ui,
+    ):
+        wait_until(lambda: ui.poll() is not None or "open http" in log.read_text(), "the address")
+        yield ui
+        ui.terminate()
+
+
+LAUNCH = """mutation($p: ExecutionParams!) {launchRun(executionParams: $p) {
+  __typename ... on LaunchRunSuccess {run {runId}} ... on PythonError {message}
+  ... on RunConfigValidationInvalid {errors {message}}}}"""
+RELOAD = 'mutation {reloadRepositoryLocation(repositoryLocationName: "rag_assets") {__typename}}'
+
+
+def ordered(port: str, query: str, **variables: Any) -> str:
+    """The answer of Dagster to an order."""
+    body = json.dumps({"query": query, "variables": variables}).encode()
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{port}/graphql", body, {"Content-Type": "application/json"}
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=120) as reply:
+            return str(reply.read().decode())
+    except urllib.error.HTTPError as error:
+        return error.read().decode()
+
+
+def launched(port: str, settings: dict[str, Any]) -> str:
+    selector = {
+        "repositoryLocationName": "rag_assets",
+        "repositoryName": "__repository__",
+        "pipelineName": "everything",
+        "assetSelection": [{"path": ["parsed_index"]}],
+    }
+    config = {"resources": {"settings": {"config": settings}}}
+    return ordered(
+        port, LAUNCH, p={"selector": selector, "mode": "default", "runConfigData": config}
+    )
+
+
+@pytest.mark.whole
+def test_the_ui_refuses_wrong_values_runs_one_at_a_time_and_ends_with_its_daemon(
+    data: Path, ui: "subprocess.Popen[str]"
+) -> None:
+    """A wrong value would cost the night when it is found; two runs at once wait in each other's
+    way; a UI without a daemon takes orders that it never follows."""
+    port = str(ui.args[-1])  # type: ignore[index]
+    refused = [
+        launched(port, {"chunking": {"target_tokens": -5}}),
+        launched(port, {"chunking": {"target_tokens": "5"}}),
+        launched(port, {"chunking": {"target_tokenz": 5}}),
+        launched(port, {"data_dir": "/elsewhere"}),
+    ]
+
+    def states() -> list[str]:
+        with dg.DagsterInstance.from_config(str(data / ".dagster")) as instance:
+            return sorted(run.status.value for run in instance.get_runs())
+
+    with only_writer(data, patience_s=0):
+        for _ in range(2):
+            assert "LaunchRunSuccess" in launched(port, {})
+        wait_until(lambda: "STARTED" in states(), "the first run")
+        while_one_runs = states()
+        assert "WorkspaceLocationEntry" in ordered(port, RELOAD)
+    wait_until(lambda: states() == ["SUCCESS"] * 2, "both runs")
+    (server,) = (pid for pid in descendants_of(ui.pid) if b"dagster_ui import main" in cmdline(pid))
+    (daemon,) = (pid for pid in descendants_of(server) if b"_daemon.cli" in cmdline(pid))
+    os.kill(daemon, signal.SIGKILL)
+
+    assert ui.wait(DEADLINE_S) == 1
+    assert while_one_runs == ["QUEUED", "STARTED"]
+    assert "chunking.target_tokens: Input should be greater than" in refused[0]
+    assert "is not valid for expected type" in refused[1]
+    assert "Received unexpected config entry" in refused[2]
+    assert "Received unexpected config entry" in refused[3]
+
+
+def cmdline(pid: int) -> bytes:
+    return Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
 def test_a_taken_port_is_told_in_one_sentence(data: Path, taken_port: int) -> None:
