@@ -52,7 +52,7 @@ lock:
 	    --no-emit-index-url --extra build --extra dg --output-file requirements.lock pyproject.toml
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
 	    --no-emit-index-url --constraints requirements.lock --extra build --extra dask --extra postgres \
-	    --extra telemetry --output-file requirements-image.lock pyproject.toml
+	    --extra qdrant --extra telemetry --output-file requirements-image.lock pyproject.toml
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
 	    --no-emit-index-url --extra build --extra dev --extra dg --output-file requirements-dev.lock pyproject.toml
 

@@ -81,5 +81,9 @@ def test_the_cluster_that_runs_use_is_the_one_that_is_started(
     for one in (address, in_chart):
         monkeypatch.setenv(variable, one)
         assert load_settings({"data_dir": str(tmp_path)}).execution.cluster == one
+    place = SERVICES["code"]["environment"]["RAG_ASSETS_INDEXING__QDRANT__URL"]
+    monkeypatch.setenv("RAG_ASSETS_INDEXING__QDRANT__URL", place)
+    url = load_settings({"data_dir": str(tmp_path)}).indexing.qdrant.url
+    assert url == "http://qdrant:6333", "the name of the service"
     assert SERVICES["worker"]["command"][1] == address == "tcp://scheduler:8786"
     assert in_chart == "tcp://dask-scheduler:8786"  # the chart's name for the release "dask"

@@ -40,7 +40,7 @@ def checked_at_launch(
             try:
                 settings_of_run(given, shown, overrides)
             except InvalidSettings as error:
-                raise dg.DagsterInvalidConfigError(str(error), [], given) from error
+                raise dg.DagsterInvalidConfigError(str(error), [], given) from error  # type: ignore[no-untyped-call]
         return given
 
     return checked
