@@ -5,9 +5,11 @@ from typing import Any
 
 import click
 import pytest
+import sqlalchemy
 import yaml
 from dagster._cli import create_dagster_cli
 from dagster._daemon.cli import create_dagster_daemon_cli
+from dagster_postgres.utils import get_conn_string
 from dagster_webserver.cli import dagster_webserver
 from distributed.cli.dask_scheduler import main as dask_scheduler
 from distributed.cli.dask_worker import main as dask_worker
@@ -66,6 +68,14 @@ def test_there_is_one_daemon_and_one_history_and_one_corpus() -> None:
     assert f"COPY deploy/dagster.yaml deploy/workspace.yaml {home}/" in DOCKERFILE
     for service in SERVICES.values():
         assert all(port.startswith("127.0.0.1:") for port in service.get("ports", ()))
+
+
+def test_the_driver_of_postgres_is_one_that_is_installed() -> None:
+    """The default of SQLAlchemy changed with 2.1, and no service could open the history."""
+    config = yaml.safe_load((DEPLOY / "dagster.yaml").read_text("utf-8"))["storage"]["postgres"]
+    given = config["postgres_db"] | dict.fromkeys(("hostname", "username", "password"), "x")
+
+    assert sqlalchemy.create_engine(get_conn_string(**given)).driver == "psycopg2"
 
 
 def test_the_cluster_that_runs_use_is_the_one_that_is_started(

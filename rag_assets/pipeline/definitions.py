@@ -18,8 +18,11 @@ from rag_assets.pipeline.assets.automation import (
 )
 from rag_assets.pipeline.assets.notifications import failure_sensors
 from rag_assets.pipeline.assets.resources import run_engine, run_models, run_settings, run_workforce
+from rag_assets.pipeline.assets.sources import PAPER_FILES, QUESTIONS, TEMPLATES
 
 logger = logging.getLogger(__name__)
+ASSETS = dg.load_assets_from_package_module(assets)
+"""Those of all modules of the package."""
 _OWNERS = ["team:rag_assets"]
 _EACH_NIGHT = ("qa", "smoke_eval")
 """Assets that are overdue when a night was missed."""
@@ -35,7 +38,7 @@ def build_defs(*, overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
     verification, weekly = weekly_verification(overrides)
     schedule, each_night = nightly(settings.automation, overrides)
     return dg.Definitions(
-        assets=_described(each_night),
+        assets=[PAPER_FILES, QUESTIONS, TEMPLATES, *_described(each_night)],
         jobs=[*JOBS, verification],
         sensors=[corpus_sensor(overrides), *_failure_sensors(settings.automation.notify)],
         schedules=[schedule, weekly],
@@ -50,18 +53,17 @@ def build_defs(*, overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
 
 
 def _described(each_night: dg.FreshnessPolicy) -> Sequence[Any]:
-    """The sources and assets of all modules in `pipeline.assets`, each with whom to ask about it, a
-    link to its code, and whether each night makes it."""
+    """The assets, each with whom to ask about it, a link to its code, and whether each night makes
+    it."""
 
     def described(spec: dg.AssetSpec) -> dg.AssetSpec:
         spec = spec.replace_attributes(owners=_OWNERS)
         is_nightly = spec.key.to_user_string() in _EACH_NIGHT
         return spec.replace_attributes(freshness_policy=each_night) if is_nightly else spec
 
-    loaded = dg.load_assets_from_package_module(assets, include_specs=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", dg.BetaWarning)
-        return dg.with_source_code_references(dg.map_asset_specs(described, loaded))
+        return dg.with_source_code_references(dg.map_asset_specs(described, ASSETS))
 
 
 def _settings_now(overrides: Mapping[str, Any] | None) -> Settings:
