@@ -46,8 +46,6 @@ def run_settings(
     )
 
 
-
-
 @dg.resource(
     required_resource_keys={"settings"},
     description="Connections to models behind an API; one budget.",
