@@ -16,7 +16,7 @@ from rag_assets.core.text.folding import letters_of
 from rag_assets.core.text.headings import is_section_name, starts_abstract
 from rag_assets.core.text.names import begins_with_a_name, names_an_institution, ordinary_words
 
-_MARKS = r"[\d*†‡§¶∗⋆♦♠#|,;&+¹²³⁴⁵⁶⁷⁸⁹⁰\ue000-\uf8ff\x80-\x9f\t]|\band\b|\bAND\b|\b[Bb]y\b"
+_MARKS = r"[\d*†‡§¶∗⋆♦♠#|,;&+¹²³⁴⁵⁶⁷⁸⁹⁰\ue000-\uf8ff\x80-\x9f\t]|\b(?:and|AND|und|et|[Bb]y)\b"
 _BETWEEN = re.compile(rf"\s*(?:{_MARKS}|\s)*(?:{_MARKS})(?:{_MARKS}|\s)*")
 _ASIDE = re.compile(
     r"\[[\d X–-]{10,30}\]|\([^()]{0,60}\)|\{[^{}]{0,200}\}@?\S*|\S+@\S+|https?://\S+"
@@ -32,7 +32,8 @@ _DATE = re.compile(
     r"\W*(?:\d{1,2} \w+ \d{4}|\w+ \d{1,2}, \d{4}|\d{4}[-/]\d\d[-/]\d\d|(?:received|accepted|published|draft)\b.{0,80})\W*",
     re.IGNORECASE,
 )
-_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_NUMBER = re.compile(r"\d{3}")
+"""A year or the number of a report: marks are shorter."""
 _MARKED = re.compile(r"\W*\d|[*†‡§¶∗¹²³⁴⁵⁶⁷⁸⁹]|[a-f][A-Z]")
 """Opens an affiliation or a footnote."""
 _TORN = re.compile(r"[\W\d]*,")
@@ -127,6 +128,8 @@ def persons_set_alike(texts: Sequence[str], page: str) -> tuple[Person, ...]:
 def _listed(text: str, ordinary: Set[str]) -> list[Person]:
     lines = [line for line in _ASIDE.sub(" ", text).split("\n") if not _DATE.fullmatch(line)]
     pieces = [piece for piece in _pieces(lines, ordinary) if not _is_degree(piece)]
+    if any(map(_NUMBER.search, lines)):
+        return []
     named = [piece for piece in pieces if _is_name(piece, ordinary)]
     in_capitals = [piece for piece in named if piece.isupper()]
     if len(named) < len(pieces) and any(not piece.isupper() for piece in pieces):
@@ -152,7 +155,7 @@ def _pieces(lines: Lines, ordinary: Set[str]) -> list[str]:
         else:
             pieces.append(first)
         pieces += others
-    return [piece.strip(" .:-–") for piece in pieces if piece.strip(" .:-–")]
+    return [piece.strip(" .:-–/()") for piece in pieces if piece.strip(" .:-–/()")]
 
 
 def _persons_above(block: str, ordinary: Set[str]) -> list[Person]:
@@ -186,14 +189,15 @@ def _runs_on(line: str, ordinary: Set[str]) -> bool:
 def persons_in(line: str, ordinary: Set[str] = frozenset()) -> list[Person]:
     """The persons a line lists; empty if it holds anything else."""
     bare = _ASIDE.sub(" ", line)
-    if names_an_institution(line) or _YEAR.search(bare):
+    if names_an_institution(line) or _NUMBER.search(bare):
         return []
     if reversed_ := _REVERSED.fullmatch(bare if bare != line or ";" in line else ""):
         return [person_of(one.strip(" *†‡§¶∗")) for one in reversed_[0].split(";") if one.strip()]
-    pieces = [piece.strip(" .:-–") for piece in _BETWEEN.split(bare)]
+    pieces = [piece.strip(" .:-–/()") for piece in _BETWEEN.split(bare)]
     named = [piece for piece in pieces if piece and not _is_degree(piece)]
     persons = [person_of(piece) for piece in named if _is_name(piece, ordinary)]
-    return persons if len(persons) == len(named) else []
+    are_whole = len(persons) == len(named) and all(person.given for person in persons)
+    return persons if are_whole else []
 
 
 def may_name_one(text: str) -> bool:

@@ -158,7 +158,7 @@ def filled(
     own: Record, sources: Mapping[str, str], known: Record, source: str
 ) -> tuple[Record, dict[str, str]]:
     """The record with what `known` states and it does not; the same if `known` is another work by
-    its title.
+    its title. Where both state a year or authors and not the same, the source tells it.
 
     One title may go on where the other ends: a subtitle, or "RETRACTED:" before it.
     """
@@ -168,7 +168,20 @@ def filled(
     new = {
         name: value for name, value in _stated(known).items() if getattr(own, name) in (None, ())
     }
-    return replace(own, **new), dict(sources) | dict.fromkeys(new, source)
+    others = {
+        name: f"{sources.get(name, '')}; {source} has {other}"
+        for name in ("year", "authors")
+        if (other := _told(known, name)) and name not in new and other != _told(own, name)
+    }
+    return replace(own, **new), dict(sources) | dict.fromkeys(new, source) | others
+
+
+def _told(record: Record, name: str) -> str:
+    return (
+        "; ".join(one.family for one in record.authors)
+        if name == "authors"
+        else str(record.year or "")
+    )
 
 
 def _stated(record: Record) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from rag_assets.core.domain import (
+    NO_RECORD,
     BlockKind,
     Document,
     Person,
@@ -78,6 +79,10 @@ _BLOCKS_AT_ENDS = 6
 """A notice of retraction is among so many of a paper's first or last blocks, or on its first
 page."""
 HEADER, PAGE = "header", "first page"
+WITH_METADATA = "first page and metadata"
+NOT_FOUND = "not printed where it was looked for: "
+_ASKED_FOR = ("title", "authors", "year", "doi")
+"""Fields of which a record says where they were looked for, if they are null."""
 Sourced = tuple[Record, dict[str, str]]
 """A record, and for each field that is known where its value comes from."""
 _FIELDS = tuple(Record.__dataclass_fields__)
@@ -106,10 +111,16 @@ def record_of(document: Document, abstract: str | None) -> Sourced:
         if printed
         else sourced(replace(own, authors=_plausible(own.authors)), HEADER)
     )
+    record, origins = confirmed
+    looked_in = " and ".join(
+        [HEADER] * (document.header != NO_RECORD) + [PAGE] * (printed is not None)
+    )
+    missing = [name for name in _ASKED_FOR if getattr(record, name) in (None, ())]
+    origins |= dict.fromkeys(missing, f"{NOT_FOUND}{looked_in or 'the text'}")
     if place := _says_retracted(document):
         by = f"the paper itself, {place}"
-        return replace(confirmed[0], retracted=by), confirmed[1] | {"retracted": by}
-    return confirmed
+        return replace(record, retracted=by), origins | {"retracted": by}
+    return record, origins
 
 
 def _says_retracted(document: Document) -> str:
@@ -185,6 +196,12 @@ def _confirmed(own: Record, printed: PrintedFront) -> Sourced:
         for name in _FIELDS
         if (value := getattr(record, name)) not in (None, ())
     }
+    if title and letters_of(title) in letters_of(printed.metadata):
+        origins["title"] = WITH_METADATA
+    if authors and all(
+        letters_of(one.family) in letters_of(printed.stated_authors) for one in authors
+    ):
+        origins["authors"] = WITH_METADATA
     return record, origins
 
 
@@ -244,7 +261,7 @@ def _agreed(
 ) -> Sequence[Person]:
     """The authors by the words of the byline and by the style of its letters. Where they differ,
     those that are stated; the style else, which tells marks and places of work from names, unless
-    it has only some of the names."""
+    it has only some of the names or another single one."""
     if not alike or not in_words:
         return alike or in_words
     words, style, known = (
@@ -252,7 +269,8 @@ def _agreed(
     )
     if words == style or known == style:
         return alike
-    return in_words if known == words else () if set(style) < set(words) else alike
+    is_another = len(style) == 1 and not words[0].startswith(style[0])
+    return in_words if known == words else () if is_another or set(style) < set(words) else alike
 
 
 def _printed_ones(stated: Sequence[Person], region: str) -> list[Person]:

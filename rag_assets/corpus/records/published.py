@@ -97,7 +97,7 @@ def title_page(record: Record, stated_by: Mapping[str, str]) -> str:
     }
     by_source: dict[str, list[str]] = {}
     for field, name in fields.items():
-        if field in stated_by:
+        if field in stated_by and getattr(record, field):
             by_source.setdefault(stated_by[field], []).append(name)
     read_from = "; ".join(f"{source} ({', '.join(names)})" for source, names in by_source.items())
     statements = {"Title": record.title or "", **statements, "Read from": read_from}

@@ -27,7 +27,7 @@ from rag_assets.corpus.records.registries import LookUp, Registered
 from rag_assets.parsing.bibliographies import Entry
 from rag_assets.parsing.store import DocumentStore, unpacked_document
 
-RECORDS_VERSION = 5
+RECORDS_VERSION = 6
 """Raise it when the same files give another record than before."""
 _MATCHED_BY = ("title", "doi", "arxiv")
 
@@ -189,7 +189,8 @@ PAPERS_PROMISES: list[Promise[PapersCandidate]] = [
     ),
     Promise(
         "records_complete",
-        "Every paper has a title, authors and a year. Name those that are missing in a bibliography beside the papers "
+        "Every paper has a title, authors and a year. Those listed were not printed where they were looked for, or could "
+        "not be read for sure; nothing is guessed. Name them in a bibliography beside the papers "
         "(papers/library.bib, .ris or .csl.json), whose values win.",
         _incomplete,
         "warning",

@@ -151,7 +151,9 @@ def papers(
 def _listed(row: dict[str, Any]) -> str:
     """ "Iron in winter (Ada Lund, Bo Moe, 2019)"."""
     known = ", ".join(filter(None, (*row["authors"], str(row["year"] or ""))))
-    return f"{row['title']} ({known})" if known else str(row["title"])
+    missing = f"{', '.join(row['missing'])} not printed where looked for" if row["missing"] else ""
+    told = "; ".join(filter(None, (known, missing)))
+    return f"{row['title']} ({told})".lstrip() if told else str(row["title"])
 
 
 def index_stats(data: DataOption = None, json_: JsonOption = False) -> None:

@@ -139,6 +139,7 @@ def papers_listed(settings: Settings, find: str, order: PaperOrder) -> list[dict
             "title": paper.title,
             "authors": paper.authors,
             "year": paper.year,
+            "missing": paper.missing,
             "state": f"{paper.state}: {paper.reason}" if paper.reason else str(paper.state),
             "abstract": shorten(paper.abstract, _LISTED_CHARS, placeholder=" ..."),
         }

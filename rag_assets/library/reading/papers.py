@@ -91,6 +91,8 @@ class PaperSummary:
     authors: tuple[str, ...] = ()
     """Forename before surname; empty where they are not known."""
     year: int | None = None
+    missing: tuple[str, ...] = ()
+    """Which of title, authors and year were not printed where they were looked for."""
     n_pages: int | None = None
     n_chunks: int = 0
     reason: str | None = None
@@ -231,6 +233,11 @@ class Papers:
             state=PaperState.QUARANTINED if reason else PaperState.READY,
             authors=tuple(author.name for author in record.authors),
             year=record.year,
+            missing=tuple(
+                name
+                for name in ("title", "authors", "year")
+                if not reason and not getattr(record, name)
+            ),
             n_pages=row["n_pages"],
             n_chunks=len(self._chunks.get().get(paper_id, ())),
             reason=reason,

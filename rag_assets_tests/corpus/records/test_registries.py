@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from rag_assets.core.domain import Person, Record
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.promises import check_all
 from rag_assets.corpus.records import registries as module
-from rag_assets.corpus.records.libraries import Libraries
+from rag_assets.corpus.records.libraries import Libraries, filled
 from rag_assets.corpus.records.published import title_page
 from rag_assets.corpus.records.registries import Registries
 from rag_assets.corpus.records.update import PAPERS_PROMISES, PapersCandidate
@@ -219,3 +219,15 @@ def test_a_service_that_is_gone_is_not_asked_about_every_paper(asked: Asked) -> 
 
     assert asked.on_day(1)(dois) == {}
     assert len(asked.server.asked) == 3
+
+
+def test_what_a_registry_says_otherwise_is_told_and_the_page_wins() -> None:
+    """A preprint has another year than the journal: nobody saw that the two differ."""
+    own = Record(title="Iron in mountain sheep", year=2019)
+
+    record, sources = filled(
+        own, {"year": "first page"}, replace(own, year=2021, venue="Winter"), "Crossref"
+    )
+
+    assert (record.year, record.venue) == (2019, "Winter")
+    assert sources == {"year": "first page; Crossref has 2021", "venue": "Crossref"}

@@ -104,3 +104,14 @@ def test_a_title_page_says_where_its_statements_come_from(corpus: Corpus) -> Non
         "Read from: header (title, date, DOI); library.bib (authors)",
     ]
     assert title_page(Record(title="Iron"), {"title": "header"}) == ""
+
+
+def test_a_null_says_where_it_was_looked_for(corpus: Corpus) -> None:
+    """A user who is not told takes a null for a fault of the run, and does not name the year."""
+    corpus.update()
+
+    rows = {row["paper_id"]: row for row in corpus.table.to_pylist()}
+
+    sources = {one["field"]: one["source"] for one in rows["moe"]["sources"]}
+    assert rows["moe"]["year"] is None
+    assert sources["year"] == "not printed where it was looked for: header"

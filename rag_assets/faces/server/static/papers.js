@@ -88,6 +88,8 @@ export class Papers {
         { class: "paper-text" },
         button(title, () => this.open(paper), { class: "paper-title" }),
         record && el("p", { class: "hint" }, record),
+        paper.missing.length > 0 &&
+          el("p", { class: "hint" }, `Not printed where looked for: ${paper.missing.join(", ")}. A bibliography can name it.`),
         el("p", { class: "hint" }, state, facts.join(" · ")),
         paper.abstract && el("p", { class: "abstract" }, paper.abstract),
         paper.reason && el("p", { class: "reason" }, paper.reason),

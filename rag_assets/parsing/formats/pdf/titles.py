@@ -130,7 +130,7 @@ class TitleReader:
             return (
                 self._is_confirmed(at, page),
                 self._is_in_metadata(group),
-                self._is_above_authors(at, page),
+                self._is_above_authors(at, page) and not self._lists_authors(group),
                 not lists_names(group.plain_text),
                 round(group.size),
                 -group.top,
@@ -210,11 +210,12 @@ class TitleReader:
         return is_long and _holds(self.metadata, group.plain_text)
 
     def _is_above_authors(self, at: int, page: Sequence[LineGroup]) -> bool:
-        """Whether authors are listed below; between may be a subtitle, but no other title."""
-        large = self._large(page)
+        """Whether authors are listed below, set otherwise; between may be a subtitle, but no other
+        title."""
+        large, style = self._large(page), HeadingStyle.of(page[at])
         for below in range(at + 1, min(at + 1 + _NAMES_BELOW, len(page))):
             if self._lists_authors(page[below]):
-                return True
+                return HeadingStyle.of(page[below]) != style
             if below in large and page[below].top - page[below - 1].bottom > page[at].size:
                 return False
         return False
