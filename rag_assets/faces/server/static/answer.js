@@ -4,6 +4,7 @@ import { remarks, SINGLE_SOURCE } from "./copy.js";
 import { button, counted, el } from "./dom.js";
 import { attachCard, quoteFacts } from "./evidence.js";
 import { announce } from "./notices.js";
+import { pinButton } from "./pins.js";
 import { smallTable } from "./small_table.js";
 import { claimNotes, costWords, droppedWords, markWords, pageWords, placeWords, reportedWorks } from "./words.js";
 
@@ -135,7 +136,7 @@ export class AnswerView {
       const words = isMarked ? title : isNamed ? place : `${title}, ${place}`;
       return el("span", { title }, words);
     });
-    this.claims.append(el("li", { class: "claim" }, text, notes, fold, el("p", { class: "sources" }, cited)));
+    this.claims.append(el("li", { class: "claim" }, text, notes, fold, el("p", { class: "sources" }, cited, pinButton(claim))));
   }
 
   source(citation, claim, claimNumber) {

@@ -47,6 +47,13 @@ export function asMarkdown(question, answer, titleOf) {
   ].join("\n\n") + "\n";
 }
 
+/** Claims of any answers as Markdown: their quotes as sources, and the list of papers. */
+export function pinsAsMarkdown(claims, titleOf) {
+  const papers = new Map(claims.flatMap(({ citations }) => citations.map((one) => [one.paper_id, one.cited_as])));
+  const references = [...papers].map(([id, name]) => [name === id ? "" : name, titleOf(id), `(${id})`].filter(Boolean).join(" "));
+  return asMarkdown("Pinned claims", { claims, references }, titleOf);
+}
+
 /** A kept conversation as Markdown, to be read anywhere. */
 export const conversationAsMarkdown = ({ title, turns }, titleOf) =>
   [`# ${escaped(title)}\n`, ...turns.map(({ question, answer }) => asMarkdown(question, answer, titleOf))].join("\n");

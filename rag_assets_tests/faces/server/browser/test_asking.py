@@ -446,3 +446,20 @@ def test_a_table_of_papers_is_made_read_and_saved(page: Page, live_shelf: Live) 
     assert download.value.path().read_bytes().startswith(b"PK")
     row.locator(".mark").first.click()
     expect(page.locator("#reader")).to_contain_text("Ferritin fell by 12%")
+
+
+def test_pinned_claims_are_taken_along_with_quotes_and_papers(page: Page, live_shelf: Live) -> None:
+    """Who collects evidence over an evening would copy it together claim by claim, from answers
+    that are gone when the page is closed."""
+    open_page(page, live_shelf)
+    ask(page, HERON_QUESTION).get_by_role("button", name="Pin", exact=True).first.click()
+    page.reload()
+
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save pinned (1)").click()
+
+    text = download.value.path().read_text("utf-8")
+    assert HERON_SENTENCE in text.replace("\\", "")
+    assert "### Sources" in text
+    assert "### References\n\n- " in text
+    assert "Herons at the winter coast" in text
