@@ -3,7 +3,7 @@
     python -m benchmarks.embedding_price PAPERS [--work FOLDER] [--question TEXT ...]
 
 PAPERS is a folder of papers. Each model gets a data folder of its own and is built before anything
-is measured; the models take turns. CPU seconds hardly change with what else the machine does.
+is measured, one model after the other: CPU seconds hardly change with what else the machine does.
 Memory is read from /proc, so Linux only.
 """
 
@@ -34,7 +34,11 @@ def main() -> None:
     )
     parser.add_argument("papers", type=Path)
     parser.add_argument("--work", type=Path, help="default: a folder that is deleted")
-    parser.add_argument("--question", nargs="*", default=[QUESTION, "Why?", "How many were there?"])
+    parser.add_argument(
+        "--question",
+        nargs="*",
+        default=[QUESTION, "What was measured?", "How large was the effect?"],
+    )
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         work = (given.work or Path(temporary)).absolute()
