@@ -29,7 +29,7 @@ _LEAST_SIZE, _LEAST_SIZE_OF_NAME = 0.85, 0.65
 _QUOTES = ("”", '"')
 _STOPS, _DASHES = (".", ":", "?", "!", "—", "–"), " -–—"
 _ENDS, _RAGGED = (".", ":", ";", "?", "!", ".)", *_QUOTES), 0.15
-BRACKETS = ("()", "[]", "{}")
+BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"))
 _FEWEST_ALIKE, _PITCH, _MAX_GROUPS = 2, 2.0, 2
 _MIN_WORDS_BELOW = 8
 
