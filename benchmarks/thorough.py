@@ -33,7 +33,6 @@ from typing import Any
 
 import pytest
 
-from rag_assets.answering.drafts import INSUFFICIENT
 from rag_assets.answering.trace import AnswerTrace
 from rag_assets.core.domain import Claim
 from rag_assets.core.settings import load_settings
@@ -76,16 +75,15 @@ class Part:
         quotes = [citation.quote for citation in claim.citations if citation.paper_id == self.paper]
         return any(_folded(fact) in _folded(quote) for fact in self.facts for quote in quotes)
 
-    def quote_in(self, sources: Mapping[int, str]) -> tuple[int, str] | None:
-        """The number of the first source that holds the support, and its sentence; None where none
-        does."""
+    def quote_in(self, sources: Mapping[int, str]) -> str | None:
+        """The sentence of the first source that holds the support; None where none does."""
         if self.support is None:
             return None
         words = re.compile(r"\s+".join(map(re.escape, self.support.split())))
-        for number, text in sources.items():
+        for text in sources.values():
             for line in text.splitlines():
                 if found := words.search(line):
-                    return number, _sentence(line, found.start(), found.end())
+                    return _sentence(line, found.start(), found.end())
         return None
 
 
@@ -204,13 +202,8 @@ class ScriptedReader:
         prompt = Prompt.of(request)
         parts = self._parts[prompt.question]
         found = [part.quote_in(prompt.sources) for part in parts]
-        claims = [(one[1], [one]) for one in found if one]
-        missing = [
-            f"{INSUFFICIENT} {part.question}"
-            for part, one in zip(parts, found, strict=True)
-            if not one
-        ]
-        return reply(claims, " ".join([*(text for text, _ in claims), *missing]) if claims else "")
+        missing = [part.question for part, one in zip(parts, found, strict=True) if not one]
+        return reply([(one, [one]) for one in found if one], missing)
 
 
 def _rows(

@@ -86,11 +86,11 @@ _SAYS: dict[str, list[tuple[str, list[str]]]] = {
 _MENDED = ("about 5 minutes", "about 5 seconds")
 """What the model writes at first, and once it is told that the number stands in none of its
 quotes."""
+_MOST_SENTENCES = 4
 
 
 def scripted_model(request: WireRequest) -> Reply:
-    """What the model above says, with each quote cited from the first source that holds both its
-    ends.
+    """What the model above says, with the sentences that hold each quote.
 
     Asked to mend, it mends the one statement it can."""
     prompt = Prompt.of(request)
@@ -101,7 +101,7 @@ def scripted_model(request: WireRequest) -> Reply:
         said = [(claim.replace(wrong, right), quotes) for claim, quotes in said if wrong in claim]
     written = reply(
         [
-            (claim, [(_source_of(quote, prompt), quote) for quote in quotes])
+            (claim, [cite for quote in quotes for cite in _cites(quote, prompt)])
             for claim, quotes in said
         ]
     )
@@ -112,9 +112,16 @@ def scripted_model(request: WireRequest) -> Reply:
     return replace(written, text=json.dumps(body))
 
 
-def _source_of(quote: str, prompt: Prompt) -> int:
-    ends = re.compile(re.escape(quote[:10]) + ".*" + re.escape(quote[-10:]), re.DOTALL)
-    return next((number for number, text in prompt.sources.items() if ends.search(text)), 1)
+def _cites(quote: str, prompt: Prompt) -> list[str]:
+    """The ids of the sentences from the beginning of a quote to its end; the quote itself where no
+    source holds it."""
+    ids = list(prompt.sentences)
+    for first, id_ in enumerate(ids):
+        if quote[:10] in prompt.sentences[id_]:
+            for last in range(first, min(first + _MOST_SENTENCES, len(ids))):
+                if quote[-10:] in prompt.sentences[ids[last]]:
+                    return ids[first : last + 1]
+    return [quote]
 
 
 def side_by_side(extractive: Mapping[str, Any], by_model: Mapping[str, Any]) -> str:

@@ -26,6 +26,11 @@ EXTRACTIVE = "extractive"
 REFUSAL = "The papers in this corpus do not contain enough information to answer this question."
 """The one sentence that says so; a model is told to write it, and every refusal is published as
 it."""
+UNVERIFIED = "The model's reply could not be verified: "
+"""Begins what stands in place of an answer of which no claim is carried by its sources. It says
+nothing about the papers."""
+FURTHER = "Not verified: "
+"""Begins the note on claims beyond those that are verified of one reply."""
 WITHHELD = "An answer was made and is withheld, because what it says could not be proven."
 """Published in place of an answer of which no claim keeps the promises. It says nothing about the
 papers."""
@@ -42,7 +47,16 @@ NOT_JUDGED = (
     "and the question or their paper is in another language."
 )
 """Beside claims of such a question."""
-FIXED_SENTENCES = (REFUSAL, NOT_READ, NOT_JUDGED, WITHHELD, SINGLE_SOURCE_NOTE, FEW_SOURCES_NOTE)
+FIXED_SENTENCES = (
+    REFUSAL,
+    UNVERIFIED,
+    FURTHER,
+    NOT_READ,
+    NOT_JUDGED,
+    WITHHELD,
+    SINGLE_SOURCE_NOTE,
+    FEW_SOURCES_NOTE,
+)
 """Sentences that only the pipeline writes."""
 MOST_NEAREST = 3
 """Sentences beside an answer that came near the question."""
@@ -60,10 +74,13 @@ replaced by anything."""
 
 @dataclass(frozen=True)
 class DraftCitation:
-    """A quote and the context that it is said to come from."""
+    """A quote and the chunk that it comes from."""
 
     chunk_id: str
+    """Empty where a model copied words: it is looked for in all that was read."""
     quote: str
+    start: int | None = None
+    """Offset in the chunk's text where it is known; else the quote is searched."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +95,8 @@ class DraftClaim:
     mends: int = 0
     """In a second draft, the number of the objection that the claim answers, from 1; 0 for a
     further claim."""
+    fault: str = ""
+    """Why it cannot be verified, where that is known before; empty where it can be."""
 
 
 @dataclass(frozen=True)
@@ -106,9 +125,7 @@ class Reading(StrEnum):
     STRUCTURED = "structured"
     """The first reply had the requested form (always so without a model)."""
     REPAIRED = "repaired"
-    """The model was shown what was wrong and mended it."""
-    TOLERANT = "tolerant"
-    """The reply stayed malformed; its readable part was used."""
+    """The model was shown what was wrong and replied again."""
 
 
 @dataclass(frozen=True)
@@ -119,8 +136,8 @@ class DraftAnswer:
     unanswered: tuple[str, ...] = ()
     """Parts of a compound question that no claim answers."""
     missing: tuple[str, ...] = ()
-    """Parts of the question that a model found nothing about, in words of the question; an empty
-    text where those of the model are none of them. Only determined if a model writes."""
+    """Parts of the question that a model found nothing about, in its own words; an empty text where
+    these have nothing of the question. Only determined if a model writes."""
     missing_names: tuple[str, ...] = ()
     """Names of the question that occur in no context; only determined if no model writes."""
     nearest: tuple[DraftClaim, ...] = ()
@@ -132,7 +149,7 @@ class DraftAnswer:
     usage: Usage = field(default_factory=Usage)
     reading: Reading = Reading.STRUCTURED
     n_hallucinated: int = 0
-    """Citations that named a source that was not given; they are not among the claims."""
+    """Citations of ids that do not exist; they are not among the claims."""
     n_contexts_read: int | None = None
     """The best so many were read, where all of them were more than the model reads; None is all."""
     seconds: float = 0.0
@@ -224,6 +241,8 @@ class AnswerOptions:
     """The effort in place of `answering.effort`."""
     is_led: bool = True
     """Whether a paragraph may open the answer; a cell of a table has no place for one."""
+    again: bool = False
+    """Asks the model anew, also where its draft is kept."""
 
 
 DEFAULT_OPTIONS = AnswerOptions()

@@ -6,7 +6,9 @@ function, so this module knows neither indexes nor embeddings.
 
 In the second request, claims that did not hold go back with the reason. Where too few papers are
 cited, passages of papers not yet cited go with them; where the model found nothing about a part of
-the question, passages found by its words. One request for all; there is no third.
+the question, passages found by its words. One request for all; there is no third. Where no claim of
+a model's reply holds, nothing is known of the papers: the result is withheld and its drafts are not
+kept.
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -16,6 +18,7 @@ from time import perf_counter
 
 from rag_assets.answering.drafts import (
     NOT_READ,
+    UNVERIFIED,
     Answerer,
     AnswerOptions,
     DraftAnswer,
@@ -176,8 +179,7 @@ def _may_answer(evidence: Evidence) -> set[str]:
 PIPELINE_VERSION = 17
 """Part of the key of published answers: raise it when the code makes another answer of the same
 contexts. Search and answerers have versions of their own."""
-_MOST_SEARCHED_AGAIN = 4
-"""Missing parts that are searched by themselves; each costs a search."""
+_NONE_CARRIED = UNVERIFIED + "no statement of it is carried by the sources."
 Retrieve = Callable[[Question, int], Evidence]
 """question, k -> evidence from the k best chunks (of the papers the question names, if it names
 any)."""
@@ -206,6 +208,8 @@ class AnswerPipeline:
     scorer: SupportScorer
     drafts: Kept[DraftAnswer]
     settings: AnsweringSettings
+    again: bool = False
+    """Drafts are made anew, also those that are kept."""
 
     def adapted(self, options: AnswerOptions) -> "AnswerPipeline":
         """The pipeline with these options; another background asks for other drafts."""
@@ -215,7 +219,7 @@ class AnswerPipeline:
             if options.k is None
             else self.settings.model_copy(update={"k": options.k})
         )
-        return replace(self, answerer=answerer, settings=settings)
+        return replace(self, answerer=answerer, settings=settings, again=options.again)
 
     def answer(
         self, question: Question, retrieve: Retrieve, min_sources: int | None = None
@@ -236,7 +240,7 @@ class AnswerPipeline:
         attempts, final, retry_k = [first], first, None
         # what a search by each missing part itself finds; no model is asked
         found: dict[str, Evidence] = {}
-        for part in first.draft.missing[:_MOST_SEARCHED_AGAIN]:
+        for part in first.draft.missing:
             if isinstance(self.answerer, MendingAnswerer) and has_words(part):
                 evidence = retrieve(question.model_copy(update={"question": part}), self.settings.k)
                 if contexts := passages_for(evidence, first.contexts):
@@ -255,11 +259,10 @@ class AnswerPipeline:
         seconds = {
             step: sum(attempt.seconds[step] for attempt in attempts) for step in first.seconds
         }
-        yield Finished(
-            AnswerTrace(
-                self._result(question, final, attempts), tuple(attempts), final, retry_k, seconds
-            )
-        )
+        result = self._result(question, final, attempts)
+        if result.withheld:  # kept, the same reply would stand for the answer for good
+            self.drafts.drop([attempt.fingerprint for attempt in attempts])
+        yield Finished(AnswerTrace(result, tuple(attempts), final, retry_k, seconds))
 
     def _second(
         self,
@@ -324,6 +327,8 @@ class AnswerPipeline:
                 self.settings.fingerprint(),
                 *([asdict(asked_to_mend)] if asked_to_mend else []),
             )
+            if self.again:
+                self.drafts.drop([key])
             draft, is_cached = self.drafts.once(key, asked)
             if not draft.claims:
                 notes = (*only_cited_notes(evidence.only_cited), *evidence.absent)
@@ -331,6 +336,9 @@ class AnswerPipeline:
         read = evidence.contexts[: draft.n_contexts_read]
         with _timed("verify", seconds):
             given = {context.chunk_id: evidence.chunks[context.chunk_id] for context in read}
+            of_papers = {context.paper_id for context in read}
+            beside = (hit.chunk for hit in evidence.hits if hit.chunk.paper_id in of_papers)
+            given |= {one.chunk_id: one for one in beside if one.chunk_id not in given}
             papers = {context.paper_id: context.paper for context in evidence.contexts}
             verified = verify(draft, given, question.question, papers)
             nearest = verify(
@@ -385,11 +393,16 @@ class AnswerPipeline:
         """The row of qa.jsonl. final: the attempt it comes from. cost: of every draft and second
         look it needed."""
         claims = contents.claims
+        is_unverified = (
+            not claims and bool(contents.left_out) and isinstance(self.answerer, MendingAnswerer)
+        )
+        answer = NOT_READ if final.draft.is_unread else _NONE_CARRIED if is_unverified else ""
         result = QAResult(
             question_id=question.id,
             question=question.question,
-            answer=NOT_READ if final.draft.is_unread else "",
-            refused=not claims,
+            answer=answer,
+            refused=not claims and not is_unverified,
+            withheld=is_unverified,
             single_source=bool(claims) and n_works(claims) < self.settings.min_sources,
             sources_used=sources_of(claims),
             model=self.answerer.identity,

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from rag_assets.answering.drafts import UNVERIFIED
 from rag_assets.answering.trace import AnswerTrace
 from rag_assets.core.audit_log import AuditLog
 from rag_assets.core.domain import QAResult, Usage
@@ -159,12 +160,17 @@ def answered(
         )  # the one that ended the asking counts for all that were not asked
     traces = tuple(made[question.id] for question in questions if question.id in made)
     rows = {trace.result.question_id: trace.result for trace in traces}
+    why = {id_: row.answer for id_, row in rows.items() if row.answer.startswith(UNVERIFIED)}
+    rows = {id_: row for id_, row in rows.items() if id_ not in why}
     # a fault that ends the asking is that of all questions behind it, which cost nothing
     own = {fault: key for key, fault in reversed(faults.items())}
+    spent = {key: fault.spent for fault, key in own.items()}
+    spent |= {trace.result.question_id: trace.spent for trace in traces}
+    why |= {id_: str(fault) for id_, fault in faults.items()}
     left = tuple(
-        DeferredQuestion(each, str(fault), (own[fault] == each.id and fault.spent) or Usage())
+        DeferredQuestion(each, why[each.id], spent.get(each.id) or Usage())
         for each in questions
-        if (fault := faults.get(each.id))
+        if each.id in why
     )
     _warn_of(left, len(questions))
     asked_before = {(result.question_id, result.question): result for result in published}

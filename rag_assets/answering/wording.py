@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from rag_assets.answering.drafts import (
     FEW_SOURCES_NOTE,
+    FURTHER,
     INSUFFICIENT,
     NOT_ASKED,
     NOT_JUDGED,
@@ -21,6 +22,7 @@ from rag_assets.answering.drafts import (
     OF_OTHERS,
     REFUSAL,
     SINGLE_SOURCE_NOTE,
+    UNVERIFIED,
     WITHHELD,
 )
 from rag_assets.answering.verify.quoted_text import SEPARATOR
@@ -30,10 +32,12 @@ from rag_assets.core.settings import NUMERIC, Settings
 from rag_assets.corpus.records.citation_styles import Sources, numbered
 from rag_assets.corpus.records.published import records_of
 
+_TOLD_AS_THEY_ARE = (OF_OTHERS, NOT_JUDGED, NOT_ASKED, UNVERIFIED, FURTHER)
 UNANSWERED_NOTE = "No sentence was found for: {part}"
 MISSING_NAME_NOTE = "No passage that was found names {names}."
 LEFT_OUT_NOTE = "One statement was left out, because its quotes do not carry it."
 LEFT_OUT_NOTES = "{n} statements were left out, because their quotes do not carry them."
+SOME_UNJUDGED_NOTE = "{n} of these statements were compared with their quotes by rules alone: the second look passed over them."
 RULES_ALONE_NOTE = "The statements were compared with their quotes by rules alone: no model could take a second look."
 PARTLY, DOUBTED = "in part", "doubted"
 """In the mark of a claim that its quotes carry in part only, and of one that something speaks
@@ -64,7 +68,7 @@ def answer_of(result: QAResult) -> str:
         told = worded(result.claims, remarks(result))
         return f"{lead}\n\n{told}" if lead else told
     if result.withheld:
-        return WITHHELD
+        return result.answer if result.answer.startswith(UNVERIFIED) else WITHHELD
     return NOT_READ if result.answer == NOT_READ else REFUSAL
 
 
@@ -127,7 +131,7 @@ def remarks(result: QAResult) -> list[str]:
     checked."""
     found = [
         part
-        if INSUFFICIENT in part or part.startswith((OF_OTHERS, NOT_JUDGED, NOT_ASKED))
+        if INSUFFICIENT in part or part.startswith(_TOLD_AS_THEY_ARE)
         else UNANSWERED_NOTE.format(part=part)
         for part in result.unanswered
     ]
@@ -137,7 +141,11 @@ def remarks(result: QAResult) -> list[str]:
         found.append(SINGLE_SOURCE_NOTE if n_papers == 1 else f"Only {n_papers} {FEW_SOURCES_NOTE}")
     found += _left_out_note(result)
     if result.unjudged:
-        found.append(RULES_ALONE_NOTE)
+        own = (claim.support for claim in result.claims if not claim.is_quote)
+        judged = [support and support.judged for support in own]
+        n_silent = judged.count(None)
+        is_partial = n_silent < len(judged)
+        found.append(SOME_UNJUDGED_NOTE.format(n=n_silent) if is_partial else RULES_ALONE_NOTE)
     elif result.is_self_judged:
         found.append(SELF_JUDGED_NOTE)
     return found

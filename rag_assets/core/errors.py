@@ -124,6 +124,21 @@ class UnreadableReply(RequestRejected):
             "run; if that does not help, name another model."
         )
 
+    @classmethod
+    def cut(cls, model: str) -> Self:
+        return cls(
+            f"The reply of {model} was cut by the output limit, also after it was asked to be brief: nothing of it is "
+            "used. The question is asked again by the next run; if that does not help, raise "
+            "answering.max_output_tokens or name another model."
+        )
+
+    @classmethod
+    def in_another_language(cls, model: str) -> Self:
+        return cls(
+            f"The reply of {model} is in another language than the question, also after it was asked again. The "
+            "question is asked again by the next run; if that does not help, name another model."
+        )
+
 
 class AccessDenied(ModelFault):
     """The model will answer no request: the key is refused, the quota used up, or there is no such

@@ -6,14 +6,12 @@ How follow-ups are read and where turns are kept is decided in `conversations`.
 
 import logging
 import sqlite3
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from threading import Lock
 from typing import Any
 
 from rag_assets.answering.trace import AnswerTrace
-from rag_assets.answering.verify.objections import Reason
 from rag_assets.core.domain import Evidence, Filter, QAResult
 from rag_assets.core.errors import InvalidQuestions, RagAssetsError
 from rag_assets.core.settings import Settings
@@ -31,11 +29,7 @@ from rag_assets.questions.conversations import (
 from rag_assets.questions.conversations.earlier_questions import EarlierQuestions
 from rag_assets.questions.conversations.follow_ups import N_READ
 
-_LOST_CITATIONS: Mapping[Reason, str] = {
-    Reason.SOURCE_NOT_GIVEN: "A citation named a text that had not been given to the model.",
-    Reason.QUOTE_NOT_FOUND: "A quote does not stand in the paper it names.",
-}
-"""Why a citation of a published statement was left out, for readers."""
+_LOST_CITATIONS = "A citation of a published statement was left out: its words are in no source."
 
 
 @dataclass(frozen=True)
@@ -83,8 +77,7 @@ def context_rows(evidence: Evidence, titles: Mapping[str, str]) -> list[dict[str
 
 
 def dropped_rows(trace: AnswerTrace) -> list[dict[str, Any]]:
-    """The statements that were left out, then how many citations of others did not hold, by
-    reason."""
+    """The statements that were left out, then how many citations of others did not hold."""
     outcomes = trace.final.verified.outcomes
     statements = [
         {
@@ -101,13 +94,9 @@ def dropped_rows(trace: AnswerTrace) -> list[dict[str, Any]]:
         for left in trace.result.left_out
         if left.promise
     ]
-    lost = Counter(
-        citation.reason for outcome in outcomes if outcome.holds for citation in outcome.lost
-    )
-    return statements + [
-        {"reason": reason, "message": _LOST_CITATIONS[reason], "claim": "", "n": n}
-        for reason, n in lost.items()
-    ]
+    n_lost = sum(outcome.n_lost for outcome in outcomes if outcome.holds)
+    lost = {"reason": "quote not found", "message": _LOST_CITATIONS, "claim": "", "n": n_lost}
+    return [*statements, lost] if n_lost else statements
 
 
 _ASKED_BEFORE = "This is the answer to an earlier question that asks the same."

@@ -100,9 +100,14 @@ class LazyModel(Generic[Output]):
         """The model, readably, and a hash of its server if that is not the provider's own."""
         return self._access.model_id(self.name)
 
-    def ask(self, prompt: str, within_s: float | None = None) -> "StructuredReply[Output]":
+    def ask(
+        self,
+        prompt: str,
+        within_s: float | None = None,
+        fault_of: Callable[[Output], str] | None = None,
+    ) -> "StructuredReply[Output]":
         """The reply, as `StructuredModel.ask` gives it."""
-        return self._model.ask(prompt, within_s)
+        return self._model.ask(prompt, within_s, fault_of)
 
     @cached_property
     def _model(self) -> "StructuredModel[Output]":

@@ -38,7 +38,7 @@ _MARKERS = re.compile(
     r"assistant|user|human|developer|tool\w*|function\w*|instructions?|prompt|think\w*|"
     r"bos|eos|start_of_turn|end_of_turn)\b[^<>\n]{0,80}>)"
     r"|>(?=>>)|\|(?=>)|\[(?=/?INST\]|/?SYS|\s*(?:source|system|user|assistant)\b|INSUFF)|!(?=\[)|`(?=``)"
-    r"|(?:(?<=\n)|^)[ \t>*#-]*(?:s(?=ource \d|ystem\s*:)|a(?=ssistant\s*:)|h(?=uman\s*:)|u(?=ser\s*:)"
+    r"|(?:(?<=\n)|^)(?:\[[\d.]+\] )?[ \t>*#-]*(?:s(?=ource \d|ystem\s*:)|a(?=ssistant\s*:)|h(?=uman\s*:)|u(?=ser\s*:)"
     r"|d(?=eveloper\s*:)|#(?=\#))"
     r"|\bs(?=ource\s*\d{1,3}\s*[\])(:|])",
     re.IGNORECASE,

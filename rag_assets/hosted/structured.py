@@ -6,16 +6,29 @@ contains.
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pkgutil import resolve_name
 from typing import Generic, TypeVar
 
 import anyio
 from pydantic import BaseModel
-from pydantic_ai import Agent, NativeOutput, PromptedOutput, capture_run_messages
+from pydantic_ai import (
+    Agent,
+    ModelRetry,
+    NativeOutput,
+    PromptedOutput,
+    RunContext,
+    capture_run_messages,
+)
 from pydantic_ai.exceptions import ContentFilterError, UnexpectedModelBehavior
-from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    UserPromptPart,
+)
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.output import OutputSpec
@@ -38,8 +51,10 @@ from rag_assets.hosted.connection import Connection
 
 logger = logging.getLogger(__name__)
 ONE_REPAIR = 1
-_SECONDS = "seconds"
-"""Key in the metadata of a response: time that the provider took."""
+_SECONDS, _IS_CUT = "seconds", "is_cut"
+"""Keys in the metadata of a response: time that the provider took, and whether the output limit
+ended it."""
+_SHORTER = "Your reply was cut by the output limit. Write fewer and shorter statements."
 _REJECT_TEMPERATURE = ("openai_supports_reasoning", "anthropic_disallows_sampling_settings")
 Output = TypeVar("Output", bound=BaseModel | str)
 
@@ -54,6 +69,8 @@ class StructuredReply(Generic[Output]):
     """The texts that the model wrote, in order; more than one after a repair."""
     is_withheld: bool
     """The provider refused to answer (a content filter)."""
+    is_cut: bool
+    """The output limit ended the last text."""
     usage: Usage
     seconds: float
     """Time that the provider took for the answered requests, without waiting between them."""
@@ -81,30 +98,41 @@ class StructuredModel(Generic[Output]):
         if not issubclass(output_type, str):
             in_schema = model.profile.get("supports_json_schema_output", False)
             output = NativeOutput(output_type) if in_schema else PromptedOutput(output_type)
-        self._agent = Agent(
+        self._agent: Agent[Callable[[Output], str] | None, Output] = Agent(
             _Guarded(model, name, connection),
             output_type=output,
             instructions=instructions or None,
             retries=ONE_REPAIR,
             model_settings=_sampling(model) | ModelSettings(max_tokens=max_output_tokens),
         )
+        self._agent.output_validator(_repaired_once)
 
-    def ask(self, prompt: str, within_s: float | None = None) -> StructuredReply[Output]:
-        """within_s: time limit of all attempts and pauses together; None for no limit.
+    def ask(
+        self,
+        prompt: str,
+        within_s: float | None = None,
+        fault_of: Callable[[Output], str] | None = None,
+    ) -> StructuredReply[Output]:
+        """within_s: time limit of all attempts and pauses together; None for no limit. fault_of:
+        says what is wrong with an output, or an empty text; the model is told once.
 
         Raises what `Connection.guarded` raises, and ModelUnavailable when the time is over.
         """
-        return self._connection.call(lambda: self._asked_in_time(prompt, within_s))
+        return self._connection.call(lambda: self._asked_in_time(prompt, within_s, fault_of))
 
-    async def _asked_in_time(self, prompt: str, within_s: float | None) -> StructuredReply[Output]:
+    async def _asked_in_time(
+        self, prompt: str, within_s: float | None, fault_of: Callable[[Output], str] | None
+    ) -> StructuredReply[Output]:
         with anyio.move_on_after(within_s):
-            return await self._asked(prompt)
+            return await self._asked(prompt, fault_of)
         raise ModelUnavailable(f"{self._name} gave no answer within {within_s} s.")
 
-    async def _asked(self, prompt: str) -> StructuredReply[Output]:
+    async def _asked(
+        self, prompt: str, fault_of: Callable[[Output], str] | None
+    ) -> StructuredReply[Output]:
         with capture_run_messages() as messages:
             try:
-                run = await self._agent.run(prompt)
+                run = await self._agent.run(prompt, deps=fault_of)
             except ContentFilterError:
                 return replace(self._reply(messages), is_withheld=True)
             except UnexpectedModelBehavior:
@@ -126,9 +154,17 @@ class StructuredModel(Generic[Output]):
             output=None,
             texts=tuple(response.text or "" for response in responses),
             is_withheld=False,
+            is_cut=bool(responses) and bool((responses[-1].metadata or {}).get(_IS_CUT)),
             usage=summed([usage_of(self._name, access, response.usage) for response in responses]),
             seconds=round(seconds, 3),
         )
+
+
+def _repaired_once(run: RunContext[Callable[[Output], str] | None], output: Output) -> Output:
+    """The output; one with a fault goes back to the model, unless it comes from there."""
+    if run.deps and not run.last_attempt and (fault := run.deps(output)):
+        raise ModelRetry(fault)
+    return output
 
 
 class _Guarded(WrapperModel):
@@ -167,13 +203,24 @@ class _Guarded(WrapperModel):
         model_settings: ModelSettings | None,
         parameters: ModelRequestParameters,
     ) -> ModelResponse:
+        last = messages[-1]
+        was_cut = any((one.metadata or {}).get(_IS_CUT) for one in _responses(messages))
+        if was_cut and isinstance(last, ModelRequest):
+            messages = [
+                *messages[:-1],
+                replace(last, parts=[*last.parts, UserPromptPart(_SHORTER)]),
+            ]
+
         async def request() -> ModelResponse:
             started_s = anyio.current_time()
             response = await self.wrapped.request(messages, model_settings, parameters)
             if PROVIDERS[self._name.provider].cuts_long_prompts:
                 self._warn_of_cut(response.usage.input_tokens, messages)
-            seconds = {_SECONDS: anyio.current_time() - started_s}
-            return replace(response, usage=_counted(response, messages), metadata=seconds)
+            told = {
+                _SECONDS: anyio.current_time() - started_s,
+                _IS_CUT: response.finish_reason == "length",
+            }
+            return replace(response, usage=_counted(response, messages), metadata=told)
 
         response = await self._connection.guarded(
             request, lambda response: usage_of(self._name, self._connection.access, response.usage)
@@ -183,9 +230,15 @@ class _Guarded(WrapperModel):
         for part in response.parts:
             if isinstance(part, TextPart):
                 text = part.content.encode("utf-8", "replace").decode()
+                if parameters.output_mode != "text":
+                    text = _json_in(text)
                 part = replace(part, content=self._connection.access.redacted(text))
             parts.append(part)
-        return replace(response, parts=parts)
+        # pydantic-ai has no reply repaired that the output limit ended
+        is_cut = response.finish_reason == "length"
+        return replace(
+            response, parts=parts, finish_reason="stop" if is_cut else response.finish_reason
+        )
 
     def _warn_of_cut(self, n_read: int, messages: Sequence[ModelMessage]) -> None:
         """Warn once if fewer tokens were read than the prompt has words.
@@ -204,6 +257,12 @@ class _Guarded(WrapperModel):
                 n_read,
                 n_sent,
             )
+
+
+def _json_in(text: str) -> str:
+    """The object in a text without the words and fences around it; the text where it has none."""
+    start, end = text.find("{"), text.rfind("}") + 1
+    return text[start:end] if 0 <= start < end else text
 
 
 def _chat_model(name: str, connection: Connection) -> Model:

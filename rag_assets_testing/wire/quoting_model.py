@@ -1,15 +1,15 @@
-"""A scripted model that does what the prompt asks of an honest one: it quotes the sources it is
-given.
+"""A scripted model that does what the prompt asks of an honest one: it cites sentences of the
+sources it is given.
 
-It knows the prompt by what a model sees of it: numbered, fenced sources and a question.
+It knows the prompt by what a model sees of it: fenced sources with ids in front of their sentences,
+and a question.
 """
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rag_assets.core.text.sentences import sentence_spans
 from rag_assets_testing.wire.exchange import WireRequest
 from rag_assets_testing.wire.steps import Reply
 
@@ -17,6 +17,7 @@ _SOURCE = re.compile(
     r"^Source (\d+) \(([^\n]*)\)\n<<<(\w+)\n(.*?)\n\3>>>$", re.DOTALL | re.MULTILINE
 )
 _TAG = re.compile(r"</?AI_GENERATED>\n?")
+_ID = re.compile(r"\[(\d+\.\d+)\] ")
 _WORD = re.compile(r"\w{4,}")
 _ENOUGH = 0.5
 _N_CLAIMS = 2
@@ -32,19 +33,24 @@ class Prompt:
     question: str
     sources: Mapping[int, str]
     papers: Mapping[int, str]
+    sentences: Mapping[str, str]
+    """What has an id, by id."""
 
     @classmethod
     def of(cls, request: WireRequest) -> "Prompt":
         found = {int(match[1]): match for match in _SOURCE.finditer(request.prompt)}
+        texts = {number: _TAG.sub("", match[4]) for number, match in found.items()}
+        pieces = [piece for text in texts.values() for piece in _ID.split(text)[1:]]
         return cls(
             question=request.prompt.rpartition("Question: ")[2]
             .partition("\n\nStatements to mend:")[0]
             .strip(),
-            sources={number: _TAG.sub("", match[4]) for number, match in found.items()},
+            sources={number: _ID.sub("", text) for number, text in texts.items()},
             papers={
                 number: match[2].split(";")[0].removeprefix("paper ")
                 for number, match in found.items()
             },
+            sentences=dict(zip(pieces[::2], map(str.strip, pieces[1::2]), strict=True)),
         )
 
 
@@ -53,38 +59,21 @@ def quoting_model(request: WireRequest) -> Reply:
     refusal."""
     prompt = Prompt.of(request)
     wanted = set(_WORD.findall(prompt.question.lower()))
-    best: dict[str, tuple[float, int, str]] = {}
-    for number, text in prompt.sources.items():
-        for sentence in _sentences(text):
-            share = len(wanted & set(_WORD.findall(sentence.lower()))) / max(len(wanted), 1)
-            best[prompt.papers[number]] = max(
-                best.get(prompt.papers[number], (0.0, 0, "")), (share, number, sentence)
-            )
+    best: dict[str, tuple[float, str]] = {}
+    for id_, sentence in prompt.sentences.items():
+        share = len(wanted & set(_WORD.findall(sentence.lower()))) / max(len(wanted), 1)
+        paper = prompt.papers[int(id_.partition(".")[0])]
+        best[paper] = max(best.get(paper, (0.0, "")), (share, id_))
     chosen = [
         found for found in sorted(best.values(), reverse=True)[:_N_CLAIMS] if found[0] >= _ENOUGH
     ]
-    return reply([(sentence, [(number, sentence)]) for _, number, sentence in chosen])
+    return reply([(prompt.sentences[id_], [id_]) for _, id_ in chosen])
 
 
-def _sentences(text: str) -> Iterator[str]:
-    for line in text.splitlines():
-        for start, end in sentence_spans(line):
-            yield line[start:end]
-
-
-def reply(
-    claims: Sequence[tuple[str, Sequence[tuple[int, str]]]], missing: Sequence[str] = ()
-) -> Reply:
-    """A reply as it is asked for, from claims and their (source, quote); a refusal where there are
-    none."""
+def reply(claims: Sequence[tuple[str, Sequence[str]]], missing: Sequence[str] = ()) -> Reply:
+    """A reply as it is asked for, from claims and what they cite; a refusal where there are none."""
     body = {
-        "claims": [
-            {
-                "text": text,
-                "citations": [{"source": source, "quote": quote} for source, quote in citations],
-            }
-            for text, citations in claims
-        ],
+        "claims": [{"text": text, "cites": list(cites)} for text, cites in claims],
         "missing": list(missing),
     }
     return Reply(json.dumps(body), n_input_tokens=1200, n_output_tokens=80)

@@ -60,8 +60,16 @@ def chunk(
 
 
 def context(of: Chunk) -> Context:
-    """The whole chunk as a context."""
-    return Context(of.paper_id, of.chunk_id, of.page_start, of.page_end, of.n_tokens, of.text)
+    """The whole chunk as a context, whose lines are sentences."""
+    units = tuple(
+        ContextUnit(
+            line.start() + start, line.start() + end, UnitKind.SENTENCE, 0, line.start() + start
+        )
+        for line in re.finditer(r"[^\n]+", of.text)
+        for start, end in sentence_spans(line[0])
+    )
+    plain = Context(of.paper_id, of.chunk_id, of.page_start, of.page_end, of.n_tokens, of.text)
+    return replace(plain, units=units)
 
 
 def laid_out(paper_id: str, *blocks: tuple[UnitKind, str], title: str = "") -> Context:
@@ -79,7 +87,10 @@ def laid_out(paper_id: str, *blocks: tuple[UnitKind, str], title: str = "") -> C
             is_prose = own in (UnitKind.SENTENCE, UnitKind.CAPTION)
             pieces = sentence_spans(line[0]) if is_prose else [(0, len(line[0]))]
             first = at + line.start()
-            units += [ContextUnit(first + start, first + end, own, nth) for start, end in pieces]
+            units += [
+                ContextUnit(first + start, first + end, own, nth, first + start)
+                for start, end in pieces
+            ]
         at += len(block) + len(BLOCK_SEPARATOR)
     facts = PaperFacts(title=title, cited_as=paper_id)
     return replace(

@@ -22,7 +22,6 @@ from rag_assets.answering.trace import AnswerTrace, Attempt
 from rag_assets.answering.verify.objections import Objection, Reason
 from rag_assets.answering.verify.verification import (
     ClaimOutcome,
-    LostCitation,
     Scoring,
     VerifiedClaims,
 )
@@ -106,8 +105,7 @@ def test_the_audit_says_what_an_answer_cost_this_time_and_how_it_was_read() -> N
     made = DraftAnswer(
         seconds=2.5, n_hallucinated=1, reading=Reading.REPAIRED, usage=Usage(2, 1400, 70, 0.010)
     )
-    lost = (LostCitation(Reason.QUOTE_NOT_FOUND, "Ferritin doubled"),) * 2
-    mended = ClaimOutcome(DraftClaim("It fell.", (), mends=2), RESULT.claims[0], lost=lost)
+    mended = ClaimOutcome(DraftClaim("It fell.", (), mends=2), RESULT.claims[0], n_lost=2)
     wrong = ClaimOutcome(
         DraftClaim("It fell by 99%.", ()),
         None,

@@ -9,6 +9,8 @@ import pytest
 
 from rag_assets.answering.drafts import (
     SINGLE_SOURCE_NOTE,
+    UNVERIFIED,
+    AnswerOptions,
     Background,
     DraftAnswer,
     DraftCitation,
@@ -230,13 +232,63 @@ def test_nothing_is_asked_where_everything_holds_and_enough_papers_are_cited(
     assert (writer.asked, trace.result.usage.n_requests, trace.retry_k) == ([], 1, None)
 
 
+def test_a_reply_of_which_nothing_holds_says_nothing_about_the_papers_and_is_not_kept(
+    tmp_path: Path,
+) -> None:
+    """A slip of the model was published as "the papers do not say", for good."""
+    writer = Writer([WRONG], [WRONG_AGAIN])
+
+    result, again = (trace_of(tmp_path, writer, BOTH).result for _ in range(2))
+
+    assert (result.refused, result.withheld, result.claims) == (False, True, ())
+    assert result.answer.startswith(UNVERIFIED)
+    assert [one.why for one in result.left_out] == [WHY]
+    assert (again.answer, writer.n_drafted) == (result.answer, 2)
+
+
+def test_an_answer_is_made_anew_where_the_user_asks_for_it(tmp_path: Path) -> None:
+    """A poor answer that is kept would stand for good."""
+    writer = Writer([HOLDS, OF_JONES])
+    pipeline = AnswerPipeline(
+        writer,
+        EmbeddedSupport(WordEncoder()),
+        kept_drafts(KeptFile(tmp_path / "kept.sqlite3")),
+        AnsweringSettings(),
+    )
+    for again, n_drafted in ((False, 1), (False, 1), (True, 2), (False, 2)):
+        list(pipeline.adapted(AnswerOptions(again=again)).answer(QUESTION, lambda _q, _k: BOTH))
+
+        assert writer.n_drafted == n_drafted
+
+
+class SilentJudge(Judge):
+    """Has no verdict on the last statement."""
+
+    def scores(self, verified: VerifiedClaims, question: str) -> Scoring:
+        scoring = super().scores(verified, question)
+        *judged, last = scoring.supports
+        return replace(scoring, supports=(*judged, replace(last, judged=None)))
+
+
+def test_statements_that_the_judge_passes_over_are_told(tmp_path: Path) -> None:
+    """They look as if a second look had found nothing wrong."""
+    writer = Writer([HOLDS, OF_JONES])
+
+    result = trace_of(tmp_path, writer, BOTH, scorer=SilentJudge(1.0, "silent")).result
+
+    assert "1 of these statements were compared with their quotes by rules alone" in result.answer
+
+
 def test_an_unsupported_claim_is_withheld_with_what_is_wrong(tmp_path: Path) -> None:
     """Numbers and words may agree where the meaning does not."""
     writer = Writer([HOLDS, OF_JONES])
 
     result = trace_of(tmp_path, writer, BOTH, scorer=Judge(0.0)).result
 
-    assert (result.refused, {one.why for one in result.left_out}) == (True, {"the quote says less"})
+    assert (result.withheld, {one.why for one in result.left_out}) == (
+        True,
+        {"the quote says less"},
+    )
     assert [one.why for one in writer.asked[0].objections] == ["the quote says less"] * 2
 
 

@@ -7,7 +7,7 @@ from threading import Event
 
 import pytest
 
-from rag_assets.answering.drafts import DraftAnswer
+from rag_assets.answering.drafts import UNVERIFIED, DraftAnswer
 from rag_assets.answering.records import AnswerUpdate, answered
 from rag_assets.answering.trace import AnswerTrace, Attempt
 from rag_assets.answering.verify.verification import Scoring, VerifiedClaims
@@ -97,6 +97,23 @@ def test_questions_that_are_rejected_hold_up_nobody(n_at_once: int) -> None:
 
     assert left(done) == ["q0", "q1", "q2", "q3", "q4"]
     assert [row.question_id for row in done.results] == ["q5", "q6", "q7", "q8", "q9"]
+
+
+def test_an_answer_that_could_not_be_verified_is_left_for_the_next_run() -> None:
+    """It would be published as if it said something about the papers."""
+
+    def unverified(question: Question) -> AnswerTrace:
+        trace = attempts_of(question)
+        result = replace(trace.result, answer=f"{UNVERIFIED}nothing.", claims=(), withheld=True)
+        return replace(trace, result=result) if question.id == "q3" else trace
+
+    done = update(unverified)
+
+    assert [(item.question.id, item.reason) for item in done.left] == [
+        ("q3", f"{UNVERIFIED}nothing.")
+    ]
+    assert "q3" not in [row.question_id for row in done.results]
+    assert len(done.traces) == 10, "its requests were paid for"
 
 
 def test_a_provider_that_is_down_is_not_asked_for_every_question() -> None:

@@ -159,7 +159,7 @@ def test_a_spent_budget_stops_cleanly_and_the_next_run_goes_on(
         question = Prompt.of(request).question
         is_new = question not in asked
         asked.add(question)
-        return reply([(question, [(1, question)])] if is_new else [])
+        return reply([(question, [question])] if is_new else [])
 
     with WireServer("openai") as server:
         use_wire_environment(monkeypatch, server)
@@ -182,6 +182,47 @@ def test_a_spent_budget_stops_cleanly_and_the_next_run_goes_on(
         assert len(world.answers()) == 5
         assert len(server.requests) > 5, "second requests"
         assert max(Counter(request.prompt for request in server.requests).values()) == 1
+
+
+CLAIM = '{"claims": [{"text": "Ferritin fell.", "cites": ["1.1"]}'
+FAULTS = {
+    "cut": Reply(f'{CLAIM}, {{"text": "Then', finish="length"),
+    "half": Reply(CLAIM),
+    "uncited": reply([("Ferritin fell by 12%.", [])]),
+    "invented": reply([("Ferritin fell by 99%.", ["1.1"])]),
+    "foreign": reply(
+        [("Das Ferritin sank in allen Gruppen um zwölf Prozent und blieb so.", ["1.1"])]
+    ),
+}
+
+
+def test_a_slip_of_the_model_is_no_statement_about_the_papers(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was published as "the papers do not say" and kept: the question was never asked again."""
+    world.write_questions(
+        [
+            {"id": kind, "question": f"Did {kind} ferritin fall?", "answerable": True}
+            for kind in FAULTS
+        ]
+    )
+
+    def slipping(request: WireRequest) -> Reply:
+        return next(step for kind, step in FAULTS.items() if kind in str(request.messages[0]))
+
+    with WireServer("openai") as server:
+        use_wire_environment(monkeypatch, server)
+        server.answer_by(slipping)
+        first = run(world, answering={"min_sources": 1})
+        rows = audit(world.paths)
+        server.answer_by(quoting_model)
+        second = run(world, answering={"min_sources": 1})
+
+    assert {row["question_id"]: row["outcome"] for row in rows} == dict.fromkeys(FAULTS, "left")
+    assert [one.facts["qa"]["n_left"] for one in (first, second)] == [len(FAULTS), 0]
+    assert "could not be verified" in next(
+        row["verdict"] for row in rows if row["question_id"] == "invented"
+    )
 
 
 def test_vectors_and_answers_of_a_run_share_one_budget(

@@ -38,6 +38,7 @@ from rag_assets_tests.hosted.models import HURRIED, MODELS, Colour, opened
 
 every_provider = pytest.mark.parametrize("provider", list(MODELS))
 GREEN = Reply('{"name": "green"}')
+CUT = Reply('{"name": "gre', finish="length")
 
 
 @every_provider
@@ -134,8 +135,7 @@ def test_a_reply_that_cannot_be_read_is_repaired_once_and_else_handed_on(
     provider: ProtocolName, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Most malformed replies are mended when the model sees what was wrong; one that was paid for
-    may still be readable to us. A reply cut by the output limit would meet the same limit, one that
-    was declined would be declined again."""
+    may still be readable to us. One that was declined would be declined again."""
     expected: list[tuple[list[Step], Colour | None, tuple[str, ...], bool]] = [
         (
             [Reply("Green, I think."), GREEN],
@@ -144,7 +144,8 @@ def test_a_reply_that_cannot_be_read_is_repaired_once_and_else_handed_on(
             False,
         ),
         ([Reply("Green."), Reply("Green!")], None, ("Green.", "Green!"), False),
-        ([Reply('{"name": "gre', finish="length")], None, ('{"name": "gre',), False),
+        ([CUT, GREEN], Colour(name="green"), (CUT.text, GREEN.text), False),
+        ([CUT, CUT], None, (CUT.text, CUT.text), False),
     ]
     if (
         provider != "openai"

@@ -25,7 +25,7 @@ from rag_assets.core.incremental import fingerprint
 from rag_assets.core.text.terms import held, term_weights, terms_of
 from rag_assets.search.embedding.token_vectors import TokenVectors
 
-COMPRESSION_VERSION = 1
+COMPRESSION_VERSION = 2
 """Raise it when the code leaves other units out."""
 LEFT_OUT = "[…]"
 _NEARNESS_WEIGHT, _WORDS_WEIGHT, _RANK_WEIGHT = 0.5, 0.25, 0.25
@@ -169,14 +169,16 @@ def _shortened(context: Context, kept: Sequence[int]) -> Context:
         return context
     title = context.text[: context.units[0].start]  # the one that its first passage repeats
     text = title if kept[0] == 0 else f"{title}{LEFT_OUT}\n"
+    units: list[ContextUnit] = []
     for at, number in enumerate(kept):
         unit = context.units[number]
         if at:
             text += _between(context, kept[at - 1], number)
+        units.append(replace(unit, start=len(text), end=len(text) + unit.end - unit.start))
         text += context.text[unit.start : unit.end]
     if kept[-1] != len(context.units) - 1:
         text += f"\n{LEFT_OUT}"
-    return replace(context, text=text, passages=(), units=())
+    return replace(context, text=text, passages=(), units=tuple(units))
 
 
 def _between(context: Context, earlier: int, later: int) -> str:

@@ -404,8 +404,10 @@ class JudgedSupport:
             verdict, why = (None, _LAZY) if is_lazy else (said[number], kept.whys[number])
             supports[nth] = replace(supports[nth], judged=verdict, why=why)
             corrected[nth] = kept.corrected[number] if kept.corrected and not is_lazy else ""
-        is_silent = all(support is None for support in said)
-        silence = f"Its reply held no verdict. Delete {self._kept.file.path} to ask it again."
+        n_silent = said.count(None)
+        silence = f"Its reply held no verdict on {n_silent} of {len(judged)} statements."
+        if n_silent:  # the next run asks it again
+            self._kept.drop([verdicts_key(self._judge, [*outcomes, *trial])])
         return replace(
             scoring,
             supports=tuple(supports),
@@ -414,7 +416,7 @@ class JudgedSupport:
             usage=kept.usage,
             is_cached=is_cached,
             seconds=0.0 if is_cached else kept.seconds,
-            unjudged=_LAZY if is_lazy else silence if is_silent else "",
+            unjudged=_LAZY if is_lazy else silence if n_silent else "",
         )
 
     def _verdicts(self, outcomes: Sequence[ClaimOutcome]) -> tuple[ClaimVerdicts, bool]:

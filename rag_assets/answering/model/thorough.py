@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from time import monotonic
 
-from rag_assets.answering.drafts import MOST_NEAREST
+from rag_assets.answering.drafts import MOST_NEAREST, UNVERIFIED
 from rag_assets.answering.model.planning import PlannedPart, Planner
 from rag_assets.answering.pipeline import AnswerContents, AnswerPipeline, Retrieve
 from rag_assets.answering.trace import (
@@ -35,7 +35,7 @@ from rag_assets.core.settings import ThoroughSettings
 from rag_assets.hosted.budget import Budget, question_budget
 from rag_assets.questions import Question, has_words
 
-THOROUGH_VERSION = 6
+THOROUGH_VERSION = 7
 """Raise it when the code makes another answer of the same steps."""
 
 
@@ -52,7 +52,7 @@ class TriedPart:
 
     @property
     def is_answered(self) -> bool:
-        return not self.trace.result.refused
+        return bool(self.trace.result.claims)
 
     def has_read(self, found: Evidence) -> bool:
         """Whether all contexts found were read for this part before."""
@@ -81,15 +81,20 @@ def united(
     nearest: dict[object, Claim] = {}
     for claim in (
         claim
-        for result in sorted(results, key=lambda result: not result.refused)
+        for result in sorted(results, key=lambda result: not result.claims)
         for claim in result.nearest
     ):
         if _place(claim) not in claimed:
             nearest.setdefault(_place(claim), claim)
     limit = next((step.about for step in steps if step.kind == "stop"), "")
     tried = {one.part: one.is_answered for one in asked}
+    unverified = {one.part for one in asked if one.trace.result.withheld}
     open_parts = [
-        not_asked_note(part.question, limit) if limit or part not in tried else part.question
+        f"{UNVERIFIED}{part.question}"
+        if part in unverified
+        else not_asked_note(part.question, limit)
+        if limit or part not in tried
+        else part.question
         for part in parts
         if not tried.get(part) and (limit or len(parts) > 1)
     ]
@@ -278,7 +283,7 @@ class ThoroughPipeline:
             return
         work.steps.append(_step(one.part, trace, query))
         one.traces.append(trace)
-        if not trace.result.refused:
+        if trace.result.claims:
             one.trace = trace
 
     def _ask_whole(self, work: _Work) -> Iterator[Event]:
@@ -290,7 +295,7 @@ class ThoroughPipeline:
         trace = yield from self._asked(work, whole, work.retrieve, None)
         work.steps.append(_step(whole, trace))
         work.asked[0].traces.append(trace)  # its cost counts even if it is a refusal
-        if not trace.result.refused:
+        if trace.result.claims:
             traces = [trace for one in work.asked for trace in one.traces]
             work.parts, work.asked = (whole,), [TriedPart(whole, trace, traces)]
 

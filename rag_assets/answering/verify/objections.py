@@ -34,14 +34,12 @@ _READ_IN_TABLE = "whose values the quoted row holds is not certain: read it in t
 class Reason(StrEnum):
     """Why a citation or a claim that was proposed is not in the answer."""
 
-    SOURCE_NOT_GIVEN = "source not given"
-    """The citation names a chunk that the answerer did not read."""
-    QUOTE_NOT_FOUND = "quote not found"
-    """The quote is not in the chunk it cites."""
     NO_CITATION = "no citation"
     """The claim has none, or none that held."""
     NO_TEXT = "no text"
     """The claim says nothing."""
+    UNUSABLE = "unusable"
+    """The claim is too long to be one, or cites what was not given."""
     NUMBER_MISSING = "number missing"
     """A number of the claim is in no quote and does not follow from them."""
     NUMBER_UNPROVEN = "number unproven"

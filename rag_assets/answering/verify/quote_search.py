@@ -125,6 +125,17 @@ def find_quote(quote: str, text: str) -> list[QuotePlace]:
     return [_sealed(one, text) for one in kept] if len(kept) == len(found) else []
 
 
+def place_at(start: int, end: int, text: str) -> QuotePlace:
+    """The place of a sentence or row, with those before it, or else behind it, while it is too
+    short to be evidence."""
+    starts, spans = _sentences(text)
+    first, last = (max(0, bisect_right(starts, at) - 1) for at in (start, end - 1))
+    while not is_evidence(text[start:end], text) and (first > 0 or last < len(spans) - 1):
+        first, last = (first - 1, last) if first > 0 else (first, last + 1)
+        start, end = min(start, spans[first][0]), max(end, spans[last][1])
+    return _sealed(QuotePlace(start, end, Verification.EXACT), text)
+
+
 def _sealed(place: QuotePlace, text: str) -> QuotePlace:
     """The place as it is told to readers: words of a row that is not certain prove nothing by
     themselves. How nearly a quote was found stays told."""

@@ -1,12 +1,12 @@
-"""Keeps the claims of a draft whose quotes are found in the sources it names and support what it
-says.
+"""Keeps the claims of a draft whose places in the sources support what it says.
 
-The page and the boxes are computed from the place the quote was found at; nothing an answerer says
-about them is used, and the words published are the source's own. What cannot be verified is
-dropped, with the reason; what is only doubted is published with the reason as its mark.
-`quote_search` looks quotes up, `objections` checks claims against them; a second look by a model
-may overrule a doubt, never a contradiction that is proven. The likeness of claim and quotes is
-shown only: embedding models place "raised ferritin" near "lowered ferritin".
+A citation is a place of a chunk, or words that are looked for in all that was read. The page and
+the boxes are computed from the place; nothing an answerer says about them is used, and the words
+published are the source's own. What cannot be verified is dropped, with the reason; what is only
+doubted is published with the reason as its mark. `quote_search` looks quotes up, `objections`
+checks claims against them; a second look by a model may overrule a doubt, never a contradiction
+that is proven. The likeness of claim and quotes is shown only: embedding models place "raised
+ferritin" near "lowered ferritin".
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,9 +15,9 @@ from typing import Protocol
 
 import numpy as np
 
-from rag_assets.answering.drafts import DraftAnswer, DraftClaim, SentenceEncoder
+from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim, SentenceEncoder
 from rag_assets.answering.verify.objections import Objection, Reason, checked_claim
-from rag_assets.answering.verify.quote_search import QuotePlace, find_quote
+from rag_assets.answering.verify.quote_search import QuotePlace, find_quote, place_at
 from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.core.domain import (
     FULL_SUPPORT_FROM,
@@ -37,16 +37,8 @@ from rag_assets.core.text.headings import section_kinds
 from rag_assets.core.text.numbers.quantities import PLAIN, quantities
 from rag_assets.core.text.sentences import sentence_spans
 
-_NO_CITATION = Objection(Reason.NO_CITATION, "no quote of it stands in the paper it names")
+_NO_CITATION = Objection(Reason.NO_CITATION, "no place that it cites is in the sources")
 _NO_TEXT = Objection(Reason.NO_TEXT, "it says nothing")
-
-
-@dataclass(frozen=True)
-class LostCitation:
-    """A citation of a draft that did not hold."""
-
-    reason: Reason
-    quote: str
 
 
 @dataclass(frozen=True)
@@ -58,7 +50,8 @@ class ClaimOutcome:
     """The claim with its citations; None if no quote of it was found."""
     objection: Objection | None = None
     """What speaks against it; a doubt is told beside the claim, anything else withholds it."""
-    lost: tuple[LostCitation, ...] = ()
+    n_lost: int = 0
+    """Citations whose words are not in what was read."""
     quotes: tuple[QuotedText, ...] = field(default=(), repr=False)
     """The quotes of the claim that were found."""
 
@@ -104,7 +97,7 @@ class VerifiedClaims:
 
     @property
     def n_dropped_citations(self) -> int:
-        return sum(len(one.lost) for one in self.outcomes)
+        return sum(one.n_lost for one in self.outcomes)
 
     def with_claims(self, claims: Sequence[Claim]) -> "VerifiedClaims":
         """The same with other claims for those of the candidates, in order."""
@@ -120,11 +113,11 @@ def verify(
     question: str,
     papers: Mapping[str, PaperFacts] | None = None,
 ) -> VerifiedClaims:
-    """Keep the citations whose quote is found in a chunk that was given, and the claims that the
-    kept ones carry.
+    """Keep the citations that are found in the chunks given, and the claims that these carry.
 
-    given: the chunks whose contexts the answerer read, by chunk id. question: a claim may repeat
-    its numbers without a quote. papers: by id; a claim may repeat their titles and authors.
+    given: by id, the chunks whose contexts the answerer read, then others of their papers.
+    question: a claim may repeat its numbers without a quote. papers: by id; a claim may repeat
+    their titles and authors.
     """
     known = papers or {}
     studied = {id_: _population(id_, given) for id_ in {one.paper_id for one in given.values()}}
@@ -141,18 +134,13 @@ def _outcome(
     studied: Mapping[str, str],
 ) -> ClaimOutcome:
     text = proposed.text.strip()
-    quotes: dict[tuple[Chunk, QuotePlace], None] = {}
-    lost: list[LostCitation] = []
-    for citation in proposed.citations:
-        chunk = given.get(citation.chunk_id)
-        places = find_quote(citation.quote, chunk.text) if chunk else []
-        if chunk and places:
-            quotes |= dict.fromkeys((chunk, place) for place in places)
-        else:
-            reason = Reason.QUOTE_NOT_FOUND if chunk else Reason.SOURCE_NOT_GIVEN
-            lost.append(LostCitation(reason, citation.quote))
+    found = [_places(one, given) for one in proposed.citations]
+    quotes = _joined([place for places in found for place in places])
+    n_lost = found.count([])
+    if proposed.fault:
+        return ClaimOutcome(proposed, None, Objection(Reason.UNUSABLE, proposed.fault), n_lost)
     if not text or not quotes:
-        return ClaimOutcome(proposed, None, _NO_CITATION if text else _NO_TEXT, tuple(lost))
+        return ClaimOutcome(proposed, None, _NO_CITATION if text else _NO_TEXT, n_lost)
     quoted = tuple(
         replace(
             quoted_text(chunk, place.start, place.end, papers), population=studied[chunk.paper_id]
@@ -172,7 +160,36 @@ def _outcome(
     )
     citations = tuple(dict.fromkeys(cited))
     claim = Claim(text, citations, relevance=proposed.relevance, computed=checked.computed)
-    return ClaimOutcome(proposed, claim, checked.objection, tuple(lost), quoted)
+    return ClaimOutcome(proposed, claim, checked.objection, n_lost, quoted)
+
+
+def _places(citation: DraftCitation, given: Mapping[str, Chunk]) -> list[tuple[Chunk, QuotePlace]]:
+    """The places of a citation: the one that it names, else where its words are found first."""
+    named = given.get(citation.chunk_id)
+    start, quote = citation.start, citation.quote
+    if named and start is not None and named.text.startswith(quote, start):
+        return [(named, place_at(start, start + len(quote), named.text))]
+    for chunk in (*([named] if named else []), *given.values()):
+        if places := find_quote(quote, chunk.text):
+            return [(chunk, place) for place in places]
+    return []
+
+
+def _joined(places: Sequence[tuple[Chunk, QuotePlace]]) -> list[tuple[Chunk, QuotePlace]]:
+    """Each place once; sentences that follow each other in a line are one place."""
+    joined: list[tuple[Chunk, QuotePlace]] = []
+    for chunk, place in dict.fromkeys(places):
+        last, before = joined[-1] if joined else (None, place)
+        if (
+            last == chunk
+            and before.verification is place.verification
+            and before.start <= place.start
+            and chunk.text[before.end : place.start] in ("", " ")
+        ):
+            joined[-1] = chunk, replace(before, end=max(before.end, place.end))
+        else:
+            joined.append((chunk, place))
+    return joined
 
 
 def _population(paper_id: str, given: Mapping[str, Chunk]) -> str:

@@ -127,6 +127,8 @@ class ContextUnit:
     kind: UnitKind
     block: int
     """Number of its block (paragraph, table, list, ...) among those of the context, 0-based."""
+    chunk_start: int = 0
+    """Where it begins in the text of its chunk."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,6 +112,9 @@ def ask(
     question: Annotated[str, typer.Argument(help="The question.", callback=_a_question)],
     options: AskingOptions,
     thorough: ThoroughOption = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Ask the model anew, also where its reply is kept.")
+    ] = False,
 ) -> None:
     """Answer one question from the index as it is; the published answers stay.
 
@@ -125,6 +128,7 @@ def ask(
     Example: rag-assets ask "How large were the samples, and who paid for the studies?" --thorough
     """
     with reported():
+        from rag_assets.answering.drafts import AnswerOptions
         from rag_assets.corpus.records.published import titles_of
         from rag_assets.engine import open_engine
         from rag_assets.faces.cli.printed_answers import print_answer
@@ -137,7 +141,7 @@ def ask(
         )  # first: a process that ends while pyarrow starts its threads may abort
         with open_engine(settings) as engine:
             where = options.filter(titles)
-            result = engine.trace(question, where).result
+            result = engine.trace(question, where, AnswerOptions(again=again)).result
             offered = offered_filter(
                 asked(question).model_copy(update={"where": where}), engine.papers
             )

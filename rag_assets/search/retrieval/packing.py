@@ -178,8 +178,9 @@ class _PassageRun:
             block: nth for nth, block in enumerate(dict.fromkeys(unit.block for unit in inside))
         }
         for unit in inside:
-            span = max(unit.start, start) + self._shift, min(unit.end, end) + self._shift
-            yield ContextUnit(*span, unit.kind, blocks[unit.block])
+            first = max(unit.start, start)
+            span = first + self._shift, min(unit.end, end) + self._shift
+            yield ContextUnit(*span, unit.kind, blocks[unit.block], first)
 
     def _sections(self) -> Iterator[tuple[int, str]]:
         start, end = self.passages[0].chunk_start, self.passages[-1].chunk_end

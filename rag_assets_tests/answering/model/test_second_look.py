@@ -206,6 +206,21 @@ def test_an_odd_verdict_is_no_verdict(
         assert [support.judged for support in judge.scores(CLAIMS, "Q?").supports] == expected
 
 
+def test_a_judge_that_passed_over_a_statement_is_asked_again_by_the_next_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Kept, the gap would stand for good."""
+    with (
+        WireServer("google", scripts_judge=True) as server,
+        judging(server, tmp_path, monkeypatch) as judge,
+    ):
+        server.answer_with(verdicts((1, "partly")), verdicts((1, "partly"), (2, "supported")))
+
+        found = [judge.scores(CLAIMS, "Q?").unjudged for _ in range(2)]
+
+    assert found == ["Its reply held no verdict on 1 of 2 statements.", ""]
+
+
 @pytest.mark.parametrize(
     ("fault", "n_requests"),
     [(BadKey(), 1), (Status(400), 2)],

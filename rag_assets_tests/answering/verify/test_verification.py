@@ -145,17 +145,34 @@ def test_a_citation_of_text_that_a_model_wrote_says_so() -> None:
     assert claim.citations[0].is_generated
 
 
-def test_a_citation_of_a_context_that_was_not_given_is_dropped() -> None:
-    """A model may remember a chunk id from elsewhere."""
-    source = chunk("smith2020", TEXT)
+def test_words_that_were_copied_are_found_in_any_source_that_was_read() -> None:
+    """Right words under a wrong number cost every claim of an answer, though all sources were of
+    one paper."""
+    other, source = chunk("jones2021", "Iron is a metal that rusts."), chunk("smith2020", TEXT)
+    given = {one.chunk_id: one for one in (other, source)}
 
-    verified = verify(
-        draft("jones2021:abc", "Ferritin fell in all groups"),
-        {source.chunk_id: source},
-        "Did ferritin fall?",
-    )
+    for named in ("", other.chunk_id, "elsewhere:abc"):
+        [claim] = verify(draft(named, "Ferritin fell in all groups"), given, "").claims
+        assert [one.paper_id for one in claim.citations] == ["smith2020"]
 
-    assert verified.claims == ()
+
+def test_a_cited_place_is_published_as_it_stands() -> None:
+    """The same words may stand on two pages; sentences that follow each other are one quote, and one
+    that is too short to prove anything takes the one before along."""
+    text = "It fell.\nIron was given to 24 runners. It fell. Iron was given to 24 runners. Thus it fell."
+    source = chunk("smith2020", text)
+    second = text.rindex("Iron")
+
+    def quotes(*cited: tuple[int, str]) -> list[tuple[int, str]]:
+        places = tuple(DraftCitation(source.chunk_id, words, start) for start, words in cited)
+        proposed = DraftAnswer((DraftClaim("Iron was given to runners.", places),))
+        [claim] = verify(proposed, {source.chunk_id: source}, "").claims
+        return [(one.start, one.quote) for one in claim.citations]
+
+    twice = (second, "Iron was given to 24 runners."), (second + 30, "Thus it fell.")
+    assert quotes(twice[0]) == [twice[0]]
+    assert quotes(*twice) == [(second, "Iron was given to 24 runners. Thus it fell.")]
+    assert quotes((second - 9, "It fell.")) == [(9, "Iron was given to 24 runners. It fell.")]
 
 
 def test_a_claim_keeps_its_good_citation_when_another_is_dropped() -> None:

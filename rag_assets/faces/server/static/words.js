@@ -10,8 +10,8 @@ const VERIFICATION = {
 };
 
 const DROPPED = {
-  "source not given": "it named a source that was not read",
   "quote not found": "its quote does not stand in the paper",
+  unusable: "it is too long, or cites what was not given",
   "no citation": "nothing in the papers carries it",
   "no text": "it said nothing",
   "number missing": "a number of it stands in none of its quotes",

@@ -86,10 +86,8 @@ class ScriptedModel:
         if kind == "gap":
             return _counted(json.dumps({"queries": self._words}))
         prompt = Prompt.of(_first(request))
-        quoted = [
-            (number, text) for number, text in prompt.sources.items() if self.answers[kind] in text
-        ]
-        return _counted(reply([(text, [(number, text)]) for number, text in quoted]).text)
+        quoted = [text for text in prompt.sources.values() if self.answers[kind] in text]
+        return _counted(reply([(text, [text]) for text in quoted]).text)
 
 
 def _kind(request: WireRequest) -> str:

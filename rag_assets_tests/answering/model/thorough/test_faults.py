@@ -1,9 +1,11 @@
 """What a fault of the model does to a thorough answer, at each of its steps."""
 
+import json
 from pathlib import Path
 
 import pytest
 
+from rag_assets.answering.drafts import UNVERIFIED
 from rag_assets.core.errors import QuestionBudgetExhausted
 from rag_assets_testing.wire import (
     Reply,
@@ -47,7 +49,7 @@ def test_the_time_of_the_question_ends_a_request_under_way(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    "fault", [(WRONG, WRONG), (CUT,), REJECTED], ids=["schema", "cut", "rejected"]
+    "fault", [(WRONG, WRONG), (CUT, CUT), REJECTED], ids=["schema", "cut", "rejected"]
 )
 @pytest.mark.parametrize("step", STEPS)
 def test_a_reply_that_cannot_be_used_costs_its_step_only(
@@ -65,3 +67,17 @@ def test_a_reply_that_cannot_be_used_costs_its_step_only(
     still_open = step if step in claims else None
     assert said(trace) == {text for part, text in claims.items() if part != still_open}
     assert trace.result.unanswered == ((still_open,) if still_open else ())
+
+
+def test_a_part_whose_reply_could_not_be_verified_is_told_as_such(tmp_path: Path) -> None:
+    """ "No sentence was found for it" would say of the papers what is true of the model."""
+    model = ScriptedModel(words=())
+    said_twice = {"text": "The trial of iron cost 99 dollars.", "cites": ["1.1"], "replaces": 1}
+    model.does_instead(PAYER, *[Reply(json.dumps({"claims": [said_twice]}))] * 9)
+
+    with thorough(tmp_path, model) as (pipeline, _server):
+        trace = answered(pipeline)
+
+    assert said(trace) == {FELL.text}
+    assert trace.result.unanswered == (f"{UNVERIFIED}{PAYER}",)
+    assert f"{UNVERIFIED}{PAYER}" in trace.result.answer
