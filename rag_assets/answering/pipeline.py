@@ -293,10 +293,12 @@ class AnswerPipeline:
                 return second, merged(first, second, request)
             yield Retrieved(evidence)
             again = self._attempt(question, k, evidence, seconds)
-        except (RequestRejected, QuestionBudgetExhausted):
-            if not first.verified.claims:
-                raise
-            return None
+        except (RequestRejected, QuestionBudgetExhausted) as fault:
+            if first.verified.claims:
+                return None
+            if first.draft.claims and isinstance(fault, RequestRejected):
+                self.drafts.drop([first.fingerprint])
+            raise
         if again.fingerprint == first.fingerprint:
             return None
         return again, again if again.n_sources > first.n_sources else first

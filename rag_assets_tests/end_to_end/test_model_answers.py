@@ -189,7 +189,9 @@ FAULTS = {
     "cut": Reply(f'{CLAIM}, {{"text": "Then', finish="length"),
     "half": Reply(CLAIM),
     "uncited": reply([("Ferritin fell by 12%.", [])]),
-    "invented": reply([("Ferritin fell by 99%.", ["1.1"])]),
+    "invented": Reply(
+        '{"claims": [{"text": "Ferritin fell by 99%.", "cites": ["1.1"], "replaces": 1}]}'
+    ),
     "foreign": reply(
         [("Das Ferritin sank in allen Gruppen um zwölf Prozent und blieb so.", ["1.1"])]
     ),
@@ -200,21 +202,24 @@ def test_a_slip_of_the_model_is_no_statement_about_the_papers(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It was published as "the papers do not say" and kept: the question was never asked again."""
+    kinds = [*FAULTS, "honest"]
     world.write_questions(
         [
             {"id": kind, "question": f"Did {kind} ferritin fall?", "answerable": True}
-            for kind in FAULTS
+            for kind in kinds
         ]
     )
 
     def slipping(request: WireRequest) -> Reply:
-        return next(step for kind, step in FAULTS.items() if kind in str(request.messages[0]))
+        asked = str(request.messages[0])
+        slips = (step for kind, step in FAULTS.items() if f"Did {kind} ferritin" in asked)
+        return next(slips, None) or quoting_model(request)
 
     with WireServer("openai") as server:
         use_wire_environment(monkeypatch, server)
         server.answer_by(slipping)
         first = run(world, answering={"min_sources": 1})
-        rows = audit(world.paths)
+        rows = [row for row in audit(world.paths) if row["question_id"] in FAULTS]
         server.answer_by(quoting_model)
         second = run(world, answering={"min_sources": 1})
 
