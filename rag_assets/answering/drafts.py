@@ -159,11 +159,12 @@ class DraftAnswer:
 
     @property
     def chunk_ids(self) -> set[str]:
-        """The chunks it quotes."""
+        """The chunks it quotes; those of copied words are not known."""
         return {
             citation.chunk_id
             for claim in (*self.claims, *self.nearest)
             for citation in claim.citations
+            if citation.chunk_id
         }
 
 

@@ -236,7 +236,7 @@ def test_a_reply_of_which_nothing_holds_says_nothing_about_the_papers_and_is_not
     tmp_path: Path,
 ) -> None:
     """A slip of the model was published as "the papers do not say", for good."""
-    writer = Writer([WRONG], [WRONG_AGAIN])
+    writer = Writer([WRONG], [replace(WRONG, mends=1)])
 
     result, again = (trace_of(tmp_path, writer, BOTH).result for _ in range(2))
 

@@ -155,15 +155,16 @@ def test_a_spent_budget_stops_cleanly_and_the_next_run_goes_on(
     world.write_questions([{**question, "answerable": True} for question in TEN_QUESTIONS[:5]])
     asked = set()
 
-    def misquoting_then_refusing(request: WireRequest) -> Reply:
+    def misquoting_then_citing(request: WireRequest) -> Reply:
         question = Prompt.of(request).question
         is_new = question not in asked
         asked.add(question)
-        return reply([(question, [question])] if is_new else [])
+        id_, sentence = next(iter(Prompt.of(request).sentences.items()))
+        return reply([(question, [question]) if is_new else (sentence, [id_])])
 
     with WireServer("openai") as server:
         use_wire_environment(monkeypatch, server)
-        server.answer_by(misquoting_then_refusing)
+        server.answer_by(misquoting_then_citing)
 
         n_runs, outcome = 0, None
         while n_runs < 20 and (outcome is None or outcome.facts["qa"]["n_left"]):

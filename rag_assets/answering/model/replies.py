@@ -45,7 +45,7 @@ class MendedClaim(ReplyClaim):
     """A statement in place of one that did not hold, or a further one."""
 
     replaces: int = Field(
-        description="Number of the statement that it replaces; 0 for a further one."
+        0, description="Number of the statement that it replaces; 0 for a further one."
     )
 
 

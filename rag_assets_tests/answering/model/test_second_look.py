@@ -214,7 +214,7 @@ def test_a_judge_that_passed_over_a_statement_is_asked_again_by_the_next_run(
         WireServer("google", scripts_judge=True) as server,
         judging(server, tmp_path, monkeypatch) as judge,
     ):
-        server.answer_with(verdicts((1, "partly")), verdicts((1, "partly"), (2, "supported")))
+        server.answer_with(verdicts((1, "partly")), verdicts((1, "partly"), (2, "carried")))
 
         found = [judge.scores(CLAIMS, "Q?").unjudged for _ in range(2)]
 

@@ -60,7 +60,7 @@ def test_what_the_claims_do_not_say_is_cut(tmp_path: Path, monkeypatch: pytest.M
             ("Ferritin fell in runners.", []),
             ("Ferritin fell in swimmers.", [3]),
         )
-        server.answer_with(verdicts((1, "supported"), (2, "unsupported")))
+        server.answer_with(verdicts((1, "carried"), (2, "not")))
 
         made = synthesis.lead("How far did ferritin fall?", (), CLAIMS)
 

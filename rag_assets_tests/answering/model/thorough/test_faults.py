@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from rag_assets.answering.drafts import UNVERIFIED
+from rag_assets.answering.wording import not_asked_note
 from rag_assets.core.errors import QuestionBudgetExhausted
 from rag_assets_testing.wire import (
     Reply,
@@ -66,7 +67,8 @@ def test_a_reply_that_cannot_be_used_costs_its_step_only(
     claims = {FALL: FELL.text, PAYER: PAID.text}
     still_open = step if step in claims else None
     assert said(trace) == {text for part, text in claims.items() if part != still_open}
-    assert trace.result.unanswered == ((still_open,) if still_open else ())
+    told = (not_asked_note(still_open, ""),) if still_open else ()
+    assert trace.result.unanswered == told
 
 
 def test_a_part_whose_reply_could_not_be_verified_is_told_as_such(tmp_path: Path) -> None:
