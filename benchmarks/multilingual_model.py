@@ -105,7 +105,7 @@ def write_centre(data: Path, models_folder: Path) -> None:
     model = MultilingualE5(OURS[1].removeprefix("local:"), models_folder, n_threads=1)
     hidden = np.concatenate([model.pooled_and_tokens(text, "passage")[1] for text in texts])
     unit = hidden / np.linalg.norm(hidden, axis=1, keepdims=True)
-    np.save(E5_CENTRE, unit.mean(axis=0).astype(np.float32))
+    unit.mean(axis=0).astype("<f4").tofile(E5_CENTRE)
     print(f"{E5_CENTRE}: of {len(unit)} tokens of {len(texts)} passages")
 
 

@@ -21,7 +21,7 @@ from rag_assets.pipeline.assets.resources import run_engine, run_models, run_set
 from rag_assets.pipeline.assets.sources import PAPER_FILES, QUESTIONS, TEMPLATES
 
 logger = logging.getLogger(__name__)
-ASSETS = dg.load_assets_from_package_module(assets)
+ASSETS: Sequence[Any] = dg.load_assets_from_package_module(assets)
 """Those of all modules of the package."""
 _OWNERS = ["team:rag_assets"]
 _EACH_NIGHT = ("qa", "smoke_eval")

