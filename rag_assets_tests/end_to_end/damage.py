@@ -74,7 +74,7 @@ def state(world: World) -> dict[str, Any]:
     """
     paths = world.paths
     tables = (paths.parsed_index, paths.blocks, paths.chunks, paths.passages, paths.profiles)
-    small = (paths.chunk_stats, paths.index_meta, paths.qa_meta, paths.qa)
+    small = (paths.chunk_stats, paths.index_meta, paths.examples, paths.qa_meta, paths.qa)
     drafts = [path.name for path in paths.data.rglob("*.staged*")]
     return {
         **world.bytes_of(*small),

@@ -23,9 +23,13 @@ TABLES = {
     "profiles",
     "references",
 }
-NOT_SEEN_HERE = {"index_meta": {"chunks"}, "summaries": {"papers", "chunks"}}
-"""Of the first, only the provenance is read; the other reads them when a model is to write
-summaries."""
+NOT_SEEN_HERE = {
+    "index_meta": {"chunks"},
+    "summaries": {"papers", "chunks"},
+    "examples": {"passages"},
+}
+"""Of the first, only the provenance is read; the second reads them when a model is to write
+summaries, the third when a heading or table can be asked about."""
 GRAPH = build_defs().resolve_asset_graph()
 PARENTS = {
     asset.key.to_user_string(): {
@@ -56,7 +60,11 @@ def test_every_table_that_an_asset_reads_is_declared(
     (world.paths.templates / "review.md").write_text(
         "# Review\n## Rocks\nWhere does basalt take up water?\n"
     )
-    for made in (world.paths.qa_meta, world.paths.evaluation / "latest.json"):
+    for made in (
+        world.paths.examples,
+        world.paths.qa_meta,
+        world.paths.evaluation / "latest.json",
+    ):
         made.unlink()  # so that questions are asked
 
     result = definitions.resolve_job_def("everything").execute_in_process(

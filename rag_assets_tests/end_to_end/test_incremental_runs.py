@@ -24,6 +24,7 @@ ASSETS = {
     "chroma_index",
     "bm25_index",
     "index_meta",
+    "examples",
     "qa",
     "reports",
     "smoke_eval",

@@ -228,6 +228,7 @@ def published(world: World) -> dict[str, str]:
         paths.passages,
         paths.chunk_stats,
         paths.index_meta,
+        paths.examples,
     ]
     files = world.bytes_of(*tables, paths.qa, paths.qa_meta)
     kept = {str(key): content for key, content in vectors(world).items()}

@@ -8,7 +8,7 @@ import pytest
 
 from rag_assets.core.settings import load_settings
 from rag_assets.evaluation.metrics import METRICS
-from rag_assets.evaluation.suggest import SampledChunk, from_rules, suggested
+from rag_assets.evaluation.suggest import suggested
 from rag_assets.hosted.connections import Connections
 from rag_assets_testing.wire import Reply, WireServer, use_wire_environment
 from rag_assets_testing.world import World
@@ -49,28 +49,19 @@ def test_a_model_drafts_questions_whose_passages_stand_in_the_papers(
     assert "12%" in drafted.expected[0].passages[0]
 
 
-@pytest.mark.parametrize(
-    ("section", "text", "asked"),
-    [
-        (
-            "Results",
-            "We ran. The reciprocal rank is the simplest measure of a list.",
-            "What is the reciprocal rank?",
-        ),
-        ("Results", "This is the second of two cases. There are the usual exceptions.", None),
-        ("3.1 Pooling of runs", "We ran it twice.", 'What is said about "Pooling of runs"?'),
-    ],
-)
-def test_without_a_model_definitions_and_headings_are_asked_about(
-    section: str, text: str, asked: str | None
-) -> None:
-    """Rough, and said to be; but none points at nothing ("What is This?")."""
-    drafted = from_rules(SampledChunk("p", "p:1", text, [2], section))
+def test_without_a_model_headings_and_tables_are_asked_about(world: World) -> None:
+    """Rough, and said to be; none of a section that every paper has ("Results")."""
+    (world.paths.papers / "dogs.md").write_text(
+        "# Patient dogs\n\n## Limitations\n\nOnly the dogs of one kennel were tested.\n"
+    )
+    assert world.run("parsed_index", "papers", "blocks", "chunks").is_success
+    settings = load_settings({"data_dir": str(world.paths.data)})
 
-    assert (drafted and drafted["question"]) == asked
-    if drafted:
-        assert drafted["expected"][0]["pages"] == [2]
-        assert drafted["tags"] == ["generated", "rough"]
+    with Connections(HURRIED) as connections:
+        (drafted,) = suggested(settings, 5, connections)
+
+    assert drafted.question == "What are the limitations of “Patient dogs”?"
+    assert (drafted.expected[0].paper_id, drafted.tags) == ("dogs", ("generated", "rough"))
 
 
 def test_the_page_on_evaluation_lists_every_metric_with_its_floor() -> None:

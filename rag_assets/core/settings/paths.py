@@ -56,6 +56,8 @@ class Paths:
     removal = _Below("cache", "removal")
     """Its time of change is when the removal of most papers was last confirmed."""
     index_meta = _Below("cache", "index_meta.json")
+    examples = _Below("cache", "examples.json")
+    """Questions that the corpus can answer, and what it is about."""
     qa_meta = _Below("cache", "qa_meta.json")
     """What the published answers were made from."""
 

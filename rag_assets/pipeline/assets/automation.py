@@ -45,7 +45,7 @@ JOBS = [
     everything_job,
     dg.define_asset_job(
         "build_index",
-        selection=dg.AssetSelection.assets("index_meta", "chunk_stats").upstream(),
+        selection=dg.AssetSelection.assets("examples", "chunk_stats").upstream(),
         description="Bring the indexes and what they are made of up to date: papers can be asked about afterwards.",
     ),
 ]

@@ -62,6 +62,7 @@ _EMBEDDING_ASSETS = {
     "embeddings",
     "chroma_index",
     "index_meta",
+    "examples",
     "qa",
     "reports",
     "smoke_eval",

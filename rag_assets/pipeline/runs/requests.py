@@ -149,7 +149,7 @@ _RUN_UP_TO_INDEX = """
 import json, os, sys
 os.nice(10)  # answers go first: the server runs on the same machine
 from rag_assets.pipeline.runs.materialize import materialize
-materialize("+index_meta or +chunk_stats", started_by="rag-assets serve", **json.load(sys.stdin))
+materialize("+examples or +chunk_stats", started_by="rag-assets serve", **json.load(sys.stdin))
 """
 """Answers nothing and evaluates nothing: that may cost money, and would fail for questions about
 deleted papers."""

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
+from rag_assets.core.incremental import sealed_json
 from rag_assets.faces.server.dependencies import Shared
 from rag_assets_testing.world import QUESTIONS, World
 from rag_assets_tests.faces.cli.processes import COMMAND, DEADLINE_S, environment, wait_until
@@ -61,16 +62,18 @@ def test_32_askers_at_once_all_get_their_own_answer(live: Live) -> None:
     assert live.shared.n_working == 0
 
 
-def test_health_names_questions_of_the_corpus_that_have_an_answer(world: World) -> None:
-    """The page offers them to whoever does not know what there is to ask; a broken file must not
-    take health down."""
+def test_health_names_questions_that_the_papers_answer(world: World) -> None:
+    """The page offers them to whoever does not know what there is to ask; a file that is missing
+    must not take health down."""
+    known = {"topics": ["iron stores"], "questions": ["What do the papers say about iron stores?"]}
+    world.paths.examples.write_bytes(sealed_json(known))
     with served(world.paths.data) as live:
-        named = live.client.get("/api/health").json()["examples"]
-        (world.paths.questions / "smoke.jsonl").write_text("{")
-        broken = live.client.get("/api/health").json()
+        named = live.client.get("/api/health").json()
+        world.paths.examples.unlink()
+        without = live.client.get("/api/health").json()
 
-    assert named == [QUESTIONS[0]["question"], QUESTIONS[1]["question"]]
-    assert (broken["status"], broken["examples"]) == ("ready", [])
+    assert (named["topics"], named["examples"]) == (known["topics"], known["questions"])
+    assert (without["status"], without["topics"], without["examples"]) == ("ready", [], [])
 
 
 def test_health_answers_while_the_engine_is_busy_or_opening(built: World) -> None:

@@ -65,6 +65,7 @@ SOME_ASSETS = {
     "embeddings",
     "chroma_index",
     "index_meta",
+    "examples",
     "qa",
     "reports",
     "smoke_eval",

@@ -8,15 +8,12 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, UploadFile
 from pydantic import BaseModel, Field
 
-from rag_assets.core.errors import InvalidQuestions, MissingInput
-from rag_assets.core.settings import Settings
+from rag_assets.core.incremental import read_sealed
 from rag_assets.evaluation.history import read_history
 from rag_assets.faces.server.dependencies import SharedDep, counts_as_upload
 from rag_assets.pipeline.runs.requests import RunProgress
-from rag_assets.questions.files import configured_questions
 
 router = APIRouter(prefix="/api")
-_N_EXAMPLES = 3
 _ALL_PAPERS = "Empty for all papers at once."
 _RUN = Field(
     description="The run after which questions see the change; see GET /api/runs/{run_id}."
@@ -36,7 +33,12 @@ class Health(BaseModel):
     n_chunks: int
     n_waiting: int = Field(description="Questions that are answered now or wait for their turn.")
     last_evaluation: dict[str, float | None] | None
-    examples: list[str] = Field(description="Some questions of the corpus's own question file.")
+    topics: list[str] = Field(
+        description="Phrases of the papers' titles that their texts use most."
+    )
+    examples: list[str] = Field(
+        description="Questions that the papers answer, asked when the index was made."
+    )
 
 
 @router.get("/health", tags=["server"])
@@ -44,6 +46,7 @@ def health(shared: SharedDep) -> Health:
     """Whether questions can be asked, and of what."""
     settings, facts = shared.settings, shared.facts.now()
     history = read_history(settings.paths.evaluation_history)
+    examples = read_sealed(settings.paths.examples) or {}
     return Health(
         status="ready" if shared.engine.is_built else "not built",
         version=version("rag_assets"),
@@ -53,22 +56,9 @@ def health(shared: SharedDep) -> Health:
         n_chunks=facts.n_chunks,
         n_waiting=shared.answering.n_inside,
         last_evaluation=history[-1]["metrics"] if history else None,
-        examples=_examples(settings),
+        topics=examples.get("topics", []),
+        examples=examples.get("questions", []),
     )
-
-
-def _examples(settings: Settings) -> list[str]:
-    """The first questions of the file that have an answer, as far as is said; none where the file
-    cannot be read."""
-    try:
-        questions = configured_questions(settings) or []
-    except (InvalidQuestions, MissingInput):
-        return []
-    return [
-        question.question
-        for question in questions
-        if question.question and question.answerable is not False
-    ][:_N_EXAMPLES]
 
 
 class Uploaded(BaseModel):

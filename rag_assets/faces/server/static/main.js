@@ -18,7 +18,7 @@ const NOTHING_TO_ASK =
 const HOW_TO_READ =
   "Every sentence of an answer quotes a paper. Click the number behind it to see the sentence on its page.";
 
-let examples = []; // questions that this corpus is asked every night
+let known = { topics: [], examples: [] }; // what the corpus is about, and questions that it answers
 
 const filters = new Filters({ onPapersCleared: () => papers.show() });
 const papers = new Papers({ filters, open: (paper) => reader.showPaper(paper), onChange: showCorpus });
@@ -35,15 +35,16 @@ function welcome() {
   const isEmpty = ![...papers.all.values()].some((paper) => paper.state === "ready");
   const words = el("p", { class: "welcome-words" }, "What do you want to know?");
   const hint = el("p", { class: "hint" }, isEmpty ? NOTHING_TO_ASK : HOW_TO_READ);
-  const asks = isEmpty ? [] : examples.map((question) => button(question, () => conversation.ask(question)));
-  return el("div", { class: "welcome" }, words, hint, asks.length > 0 && el("div", { class: "examples" }, asks));
+  if (isEmpty) return el("div", { class: "welcome" }, words, hint);
+  const about = known.topics.length > 0 && el("p", {}, `These papers are about ${known.topics.join(", ")}.`);
+  const asks = known.examples.map((question) => button(question, () => conversation.ask(question)));
+  return el("div", { class: "welcome" }, words, about, hint, asks.length > 0 && el("div", { class: "examples" }, asks));
 }
 
 async function showCorpus() {
-  const health = await getJson("/api/health");
-  examples = health.examples;
-  const model = health.model === "extractive" ? "answers without a model" : health.model;
-  byId("corpus").textContent = `${counted(health.n_papers, "paper")} · ${model}`;
+  known = await getJson("/api/health");
+  const model = known.model === "extractive" ? "answers without a model" : known.model;
+  byId("corpus").textContent = `${counted(known.n_papers, "paper")} · ${model}`;
   byId("turns").querySelector(".welcome")?.replaceWith(welcome());
 }
 

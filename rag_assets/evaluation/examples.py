@@ -1,0 +1,180 @@
+"""Questions that the corpus can answer, made of its headings and tables, and the topics of its titles.
+
+The page opens with them. A question is kept only if the engine answers it from the section or table
+that it was made of. Everything is taken from at most `_MOST_PAPERS` papers and at most `_MOST_ASKED`
+questions are asked, so that the cost does not grow with the corpus.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import islice
+
+from rag_assets.core.domain import Chunk, QAResult, SectionKind, UnitKind
+from rag_assets.core.settings import AnsweringSettings, QuerySettings, Settings
+from rag_assets.core.table_files import OpenTable
+from rag_assets.core.tables import chunks_from
+from rag_assets.core.text.headings import heading_number, section_kinds
+from rag_assets.core.text.labels import label_before
+from rag_assets.core.text.terms import QUESTION_WORDS, WORD, terms_of
+from rag_assets.corpus.records.published import records_of
+from rag_assets.engine import Engine
+
+EXAMPLES_VERSION = 1
+"""Raise it when the same corpus gets other questions or topics."""
+N_EXAMPLES = 6
+_MOST_PAPERS, _MOST_ASKED = 40, 24
+_MOST_TOPICS, _LEAST_USES = 6, 3
+_MOST_TITLE_CHARS = 160
+_TOPIC, _TABLE = "topic", "table"
+_WORDINGS = {
+    _TOPIC: "What do the papers say about {about}?",
+    SectionKind.CONCLUSION: "What does “{title}” conclude?",
+    _TABLE: "What does {about} of “{title}” show?",
+    SectionKind.LIMITATIONS: "What are the limitations of “{title}”?",
+}
+
+
+@dataclass(frozen=True)
+class DraftedQuestion:
+    """A question, and the chunk that it was made of."""
+
+    question: str
+    kind: str
+    chunk: Chunk
+    topic: str = ""
+    """What every claim of an answer has to name; empty where the question is about one paper."""
+
+
+def keyless(settings: Settings) -> Settings:
+    """The settings with which asking costs no request to a model that writes."""
+    retrieval = settings.retrieval.model_copy(update={"queries": QuerySettings()})
+    return settings.model_copy(update={"answering": AnsweringSettings(), "retrieval": retrieval})
+
+
+def sampled_chunks(settings: Settings) -> list[Chunk]:
+    """The authors' own chunks of some papers, always the same ones. Raises MissingInput."""
+    table = OpenTable(settings.paths.chunks)
+    papers = table.columns(["paper_id"])["paper_id"].to_pylist()
+    drawn = sorted(set(papers), key=lambda paper: sha256(paper.encode()).digest())[:_MOST_PAPERS]
+    order = {paper: at for at, paper in enumerate(drawn)}
+    chunks = table.values([at for at, one in enumerate(papers) if one in order], chunks_from)
+    own = [chunk for chunk in chunks if not chunk.is_generated]
+    return sorted(own, key=lambda chunk: (order[chunk.paper_id], chunk.ordinal))
+
+
+def topics_of(settings: Settings, chunks: Sequence[Chunk]) -> list[str]:
+    """Phrases of the papers' titles that their texts use most often, no word in two of them."""
+    text = "\n".join(chunk.text for chunk in chunks)
+    folded = text.lower()
+    titles = _titles(settings, chunks).values()
+    phrases = {phrase.lower() for title in titles for phrase in _phrases(title)}
+    n_uses = Counter({phrase: folded.count(phrase) for phrase in sorted(phrases)})
+    topics: list[str] = []
+    for phrase, n in n_uses.most_common():
+        if n < _LEAST_USES or len(topics) == _MOST_TOPICS:
+            break
+        if all(terms_of(phrase).isdisjoint(terms_of(topic)) for topic in topics):
+            written = Counter(re.findall(re.escape(phrase), text, re.IGNORECASE))
+            topics.append(phrase if phrase in text else max(written, key=written.__getitem__))
+    return topics
+
+
+def _titles(settings: Settings, chunks: Sequence[Chunk]) -> dict[str, str]:
+    records = records_of(settings.paths, (chunk.paper_id for chunk in chunks))
+    return {paper: record.title for paper, record in records.items() if record.title}
+
+
+def _phrases(title: str) -> Iterator[str]:
+    """Two or three content words of a title that stand side by side."""
+    words = list(WORD.finditer(title))
+    for n in (2, 3):
+        for at in range(len(words) - n + 1):
+            some = [word[0] for word in words[at : at + n]]
+            phrase = title[words[at].start() : words[at + n - 1].end()]
+            if phrase == " ".join(some) and not QUESTION_WORDS.intersection(phrase.lower().split()):
+                yield phrase
+
+
+def drafted_questions(settings: Settings, chunks: Sequence[Chunk]) -> Iterator[DraftedQuestion]:
+    """Questions of each kind in turn, of papers that few questions before are made of."""
+    titles = _titles(settings, chunks)
+    texts: defaultdict[str, str] = defaultdict(str)
+    for chunk in chunks:
+        texts[chunk.paper_id] += f"{chunk.text}\n"
+    drafts: dict[str, DraftedQuestion] = {}
+    for chunk in chunks:
+        title = titles.get(chunk.paper_id, "")
+        for one in _drafts(chunk, title, texts[chunk.paper_id]):
+            drafts.setdefault(one.question, one)
+    whole = "\n".join(texts.values())
+    by_kind = [[one for one in drafts.values() if one.kind == kind] for kind in _WORDINGS]
+    by_kind[0].sort(key=lambda one: -whole.count(one.topic))
+    n_used: Counter[str] = Counter()
+    while any(by_kind):
+        for left in filter(None, by_kind):
+            one = min(left, key=lambda draft: n_used[draft.chunk.paper_id])
+            left.remove(one)
+            n_used[one.chunk.paper_id] += 1
+            yield one
+
+
+def _drafts(chunk: Chunk, title: str, paper: str) -> Iterator[DraftedQuestion]:
+    """paper: its whole text."""
+    is_titled = 0 < len(title) <= _MOST_TITLE_CHARS
+    for part in chunk.sections:
+        number = heading_number(part.section_title)
+        heading = number.title if number else part.section_title
+        for kind in section_kinds([heading]):
+            if is_titled and kind in _WORDINGS:
+                yield DraftedQuestion(_WORDINGS[kind].format(title=title), kind, chunk)
+            if kind is SectionKind.OTHER and (topic := _as_in_text(heading, paper)):
+                question = _WORDINGS[_TOPIC].format(about=topic)
+                yield DraftedQuestion(question, _TOPIC, chunk, topic)
+    tables = {unit.block for unit in chunk.units if unit.kind is UnitKind.ROW}
+    for unit in chunk.units:
+        is_of_table = unit.kind is UnitKind.CAPTION and unit.block in tables
+        label = label_before(chunk.text[unit.start : unit.end]) if is_of_table else None
+        if is_titled and label:
+            question = _WORDINGS[_TABLE].format(about=label, title=title)
+            yield DraftedQuestion(question, _TABLE, chunk)
+
+
+def _as_in_text(heading: str, paper: str) -> str:
+    """A heading of two content words or more, as the sentences of its paper have it; empty where
+    none has it: it is no term then, but the name of a section."""
+    if len(terms_of(heading)) < 2:
+        return ""
+    written = (f"{heading[:1].lower()}{heading[1:]}", heading.lower())
+    return next((one for one in written if one in paper), "")
+
+
+def answered_examples(engine: Engine, drafts: Iterable[DraftedQuestion]) -> list[str]:
+    """At most `N_EXAMPLES` of the questions: those that are answered."""
+    asked = islice(drafts, _MOST_ASKED)
+    found = (
+        one.question
+        for one in asked
+        if is_answered(one, engine.trace(one.question).result, engine.chunks)
+    )
+    return list(islice(found, N_EXAMPLES))
+
+
+def is_answered(
+    draft: DraftedQuestion,
+    result: QAResult,
+    chunks_of: Callable[[Iterable[str]], Mapping[str, Chunk]],
+) -> bool:
+    """Whether an answer has no gap and its claims are from the section of the question; or name its
+    topic, and one of them is from its section."""
+    if not result.claims or result.unanswered or result.missing_names:
+        return False
+    cited = {one.chunk_id for claim in result.claims for one in claim.citations}
+    section = (draft.chunk.paper_id, draft.chunk.section_id)
+    are_own = [(one.paper_id, one.section_id) == section for one in chunks_of(cited).values()]
+    if not draft.topic:
+        return all(are_own)
+    terms = terms_of(draft.topic)
+    return any(are_own) and all(terms <= terms_of(claim.text) for claim in result.claims)
