@@ -1,5 +1,5 @@
-"""Tables that are made paper by paper: which papers must be made again, and the work on each in a
-worker."""
+"""Updates tables that are made paper by paper: finds the papers whose rows must be made again, and
+has a worker process make them."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
@@ -16,23 +16,24 @@ from rag_assets.core.workforce.workforce import Spread
 
 @dataclass(frozen=True)
 class PaperJob:
-    """A paper as it is sent to a worker."""
+    """The work on one paper, as it is sent to a worker process."""
 
     paper_id: str
     file_path: str
-    """For messages."""
+    """Named in messages."""
     packed: bytes
-    """Its rows of the table that the new rows are made from, see `tables.packed`."""
+    """The paper's rows of the input table, see `tables.packed`."""
     fingerprint: str
-    """Stored with the rows that are made."""
+    """Stored with the new rows. It tells the next run whether they are up to date."""
     title: str = ""
     summaries: Mapping[str, str] = field(default_factory=dict)
-    """By chunk_id; chunks without one are left out."""
+    """Summaries of the paper's chunks, by chunk_id, for chunks that have one."""
 
 
 PaperOutcome = bytes | QuarantinedPaper
-"""The packed rows made of a paper, or why it cannot be used."""
+"""The packed new rows of a paper, or the reason why it cannot be used."""
 Texts = Callable[[str], tuple[str, Mapping[str, str]]]
+"""Returns a paper's title and the summaries of its chunks, by paper_id."""
 
 
 def no_texts(_paper_id: str) -> tuple[str, Mapping[str, str]]:
@@ -42,30 +43,35 @@ def no_texts(_paper_id: str) -> tuple[str, Mapping[str, str]]:
 def update_each(
     published: RowsByPaper,
     inputs: RowsByPaper,
-    made_with: Callable[[str], Iterable[object]],
+    other_inputs: Callable[[str], Iterable[object]],
     work: Callable[[PaperJob], PaperOutcome],
     spread: Spread,
     *,
     texts: Texts = no_texts,
     n_rows: int | None = None,
 ) -> PapersUpdate:
-    """Bring a table up to date with the papers of another, a paper's rows in order.
+    """Bring a table up to date with the papers of another table, `inputs`.
 
-    made_with: by paper_id, everything but the rows of `inputs` that its new rows follow from.
-    spread: does the work on papers; a paper that ends its worker is quarantined. texts: title and
-    summaries of a job. n_rows: the first so many rows of a paper are enough; None: all.
+    other_inputs: by paper_id, everything else that a paper's new rows depend on (settings,
+    versions). work: makes the rows of one paper. spread: runs `work` in worker processes; a paper
+    whose worker process dies is quarantined. texts: title and summaries for the job of a paper.
+    n_rows: how many of a paper's first rows `work` needs; None for all.
     """
     wanted = {
-        paper: fingerprint(made_of, *made_with(paper)) for paper, made_of in inputs.papers.items()
+        paper: fingerprint(rows_fingerprint, *other_inputs(paper))
+        for paper, rows_fingerprint in inputs.papers.items()
     }
     plan = plan_update(published.known, wanted)
 
     def jobs() -> Iterator[PaperJob]:
-        for paper_id, own in inputs.rows(plan.to_build):
-            rows, file_path = packed(own.slice(0, n_rows)), own["file_path"][0].as_py()
+        for paper_id, paper_rows in inputs.rows(plan.to_build):
+            rows, file_path = (
+                packed(paper_rows.slice(0, n_rows)),
+                paper_rows["file_path"][0].as_py(),
+            )
             yield PaperJob(paper_id, file_path, rows, wanted[paper_id], *texts(paper_id))
 
-    def made() -> Generator[tuple[str, Made]]:
+    def outcomes() -> Generator[tuple[str, Made]]:
         with closing(spread(work, jobs())) as results:
             for job, result in results:
                 if isinstance(result, Failure):
@@ -74,12 +80,13 @@ def update_each(
                     )
                 yield job.paper_id, unpacked(result) if isinstance(result, bytes) else result
 
-    return PapersUpdate(plan, wanted, made())
+    return PapersUpdate(plan, wanted, outcomes())
 
 
 @dataclass(frozen=True)
 class EachPaperCandidate:
-    """A table before publication that must have rows of each paper with text, and of no other."""
+    """A table before publication. Each paper with text must have rows in it, and no other paper
+    may."""
 
     rows: Collection[str]
     """paper_id of each row, or of each paper with rows."""
@@ -89,15 +96,19 @@ class EachPaperCandidate:
 
     @property
     def not_one_each(self) -> Offenders:
-        lost = {paper.paper_id for paper in self.quarantined}
-        return not_one_each(self.rows, {*self.papers} - lost)
+        """The papers that break this: see `not_one_each`."""
+        quarantined_ids = {paper.paper_id for paper in self.quarantined}
+        return not_one_each(self.rows, {*self.papers} - quarantined_ids)
 
 
 def not_one_each(rows: Iterable[str], papers: Collection[str]) -> Offenders:
-    """Papers that have no row or several, and rows of no paper. rows: paper_id of each."""
-    n_rows = Counter(list(rows))  # of a mapping, the keys
+    """Papers with text that do not have exactly one row, and other papers that have rows.
+
+    rows: the paper_id of each row, or a mapping by paper_id. papers: those with text.
+    """
+    n_rows = Counter(list(rows))  # `Counter` would take the values of a mapping as counts
     return [
         {"paper_id": paper, "n_rows": n_rows[paper], "has_text": paper in papers}
         for paper in sorted({*n_rows, *papers})
-        if n_rows[paper] != (paper in papers)
+        if n_rows[paper] != int(paper in papers)
     ]

@@ -1,7 +1,7 @@
-"""Profiles: what identifies a paper (its title, the words of its file's name, its first page), and
-their update.
+"""Makes profiles: the texts that identify a paper (its title, the words of its file's name, its
+first page).
 
-`search.retrieval` compares questions with them.
+`search.retrieval` compares questions with them to find the papers that a question names.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,30 +22,33 @@ _MAX_FIRST_PAGE_CHARS = 2_000
 _BLOCKS_WITHOUT_PAGES = 20
 """Blocks taken as the first page of a document without pages."""
 _MOST_BLOCKS = 200
-"""A first page has fewer."""
+"""Blocks of a paper that are read for its profile; no first page has more."""
 
 
 @dataclass(frozen=True)
 class Profile:
-    """What names a paper."""
+    """What identifies one paper."""
 
     paper_id: str
     title: str
     file_words: tuple[str, ...]
-    """Words of the file's name, case folded."""
+    """Words of the file's name, in small letters (case folded)."""
     page_words: tuple[str, ...]
-    """Distinct words of the title and the first page, case folded, sorted."""
+    """Different words of the title and the first page, case folded and sorted."""
     periods: tuple[str, ...]
-    """Years and quarters it is about: those of the file's name, else of the title, else of the
-    first page; sorted."""
+    """Years and quarters that the paper is about, sorted. They are read from the file's name, else
+    from the title, else from the first page."""
     first_page: str
-    """Beginning of the first page, for a reader of the table."""
+    """Beginning of the first page, for people who read the table."""
 
 
 def profile_of(paper_id: str, title: str, blocks: Sequence[Block]) -> Profile:
-    """blocks: those of the paper, in reading order; the first ones are enough."""
-    on_page = [block for block in blocks if block.page_start == 1] or blocks[:_BLOCKS_WITHOUT_PAGES]
-    first_page = "\n".join(block.text for block in on_page)[:_MAX_FIRST_PAGE_CHARS]
+    """The profile of a paper. blocks: the blocks of the paper in reading order, at least those of
+    its first page."""
+    first_blocks = [block for block in blocks if block.page_start == 1] or blocks[
+        :_BLOCKS_WITHOUT_PAGES
+    ]
+    first_page = "\n".join(block.text for block in first_blocks)[:_MAX_FIRST_PAGE_CHARS]
     # "_" is a letter to a regular expression, so it becomes a blank in the file's name
     file_name = paper_id.rpartition("/")[2].replace("_", " ")
     periods = periods_in(file_name) or periods_in(title) or periods_in(first_page)

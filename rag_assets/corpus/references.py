@@ -1,19 +1,20 @@
-"""Works that a paper cites: the entries of its reference list, taken apart from its back matter; where
-its text refers to them, "[12]", "(3, 5-7)", raised numbers, "(Smith et al., 2019)"; whose finding a
-sentence tells; and the table of all of them.
+"""The works that a paper cites. This module reads the entries of the reference list from the back
+matter, finds the places in the text that refer to them ("[12]", "(3, 5-7)", raised numbers, "(Smith
+et al., 2019)"), decides whose finding a citing sentence reports, and makes the table of all this.
 
-A paper has one way to refer: the one by which most different entries are reached. The other forms
-are something else in it (equations in parentheses, years of data).
+A paper refers to its list in one form: the form that reaches the most different entries is taken.
+What looks like another form is something else in this paper (equations in parentheses, years of
+data).
 
-A sentence with a mention reports a finding of the works it cites, unless its authors speak in it of
-themselves ("we", "this study"), or it goes on with a sentence in which they do, or it stands in the
-methods or results, or it argues in a discussion what may or should be. A section without a usual
-name and without a number ("Participants") is of the kind of the last one with a usual name before
-it, since readers of PDFs often lose the nesting.
+A sentence with a mention reports a finding of the works it cites, unless one of these holds: its
+authors speak of themselves in it ("we", "this study"); it continues such a sentence; it is in the
+methods or results; it argues in a discussion what may or should be. A section without a usual name
+and without a number ("Participants") is taken to be of the same kind as the last section with a
+usual name before it, since PDF readers often lose the nesting of sections.
 
-A sentence that tells what somebody expected, believed, claimed, planned or set out to test is no
-finding, unless it says what became of it or stands in the results, where the beliefs of those who
-were asked are what was found.
+A sentence that states what somebody expected, believed, claimed, planned or wanted to test states
+no finding. Exceptions are sentences that say how it turned out, and sentences in the results, where
+the beliefs of the people studied are the finding.
 """
 
 import re
@@ -38,9 +39,9 @@ _NUMBER = re.compile(r"\[(\d{1,3})\][.:]?\s|(?:^|(?<=\s))(\d{1,3})\.\s", re.MULT
 _BULLET = re.compile(r"^[-–•*]\s+")
 _TEXT = (BlockKind.PARAGRAPH, BlockKind.LIST, BlockKind.FOOTNOTE)
 _MOST_LOST = 3
-"""Numbers that may be missing in a row."""
+"""Most entry numbers that may be missing one after another."""
 _MAX_CHARS = 2_000
-"""A longer entry is a list whose entries could not be told apart."""
+"""A longer entry is taken for several entries that could not be separated, and dropped."""
 
 
 @dataclass(frozen=True)
@@ -48,48 +49,57 @@ class Reference:
     """One entry of a reference list."""
 
     number: int
-    """The printed number, else the place in the list, from 1."""
+    """The printed number; in a list without numbers the position, from 1."""
     text: str
     """The entry as printed, without its number."""
     page: int | None = None
 
     @property
     def years(self) -> tuple[str, ...]:
-        """Its years of four digits, with the letter that tells two works of one year apart
+        """The years in the entry, with the letter that distinguishes two works of one year
         ("2019b")."""
         return tuple(match[0] for match in _YEAR_OF_ENTRY.finditer(without_dois(self.text)))
 
     @property
     def doi(self) -> str | None:
-        """The first it states."""
+        """The first DOI in the entry."""
         return next(iter(dois_in(self.text)), None)
 
 
 def references_of(blocks: Iterable[Block]) -> list[Reference]:
-    """blocks: those of a paper, in order. Entries of one numbered list are cut at its numbers,
-    since a block may hold half an entry or several; an unnumbered list has one a line; where it is
-    in pieces, one without a year goes on with the one before."""
-    back = [block for block in blocks if block.zone is Zone.BACK and block.kind in _TEXT]
+    """The entries of a paper's reference list. blocks: all blocks of the paper, in order.
+
+    A numbered list is cut at its numbers, since a block may hold half an entry or several. In a
+    list without numbers, each line is an entry; but if the list was read as several blocks, a line
+    without a year continues the entry before.
+    """
+    back_matter = [block for block in blocks if block.zone is Zone.BACK and block.kind in _TEXT]
     lines = [
         (line, block.page_start)
-        for block in back
+        for block in back_matter
         for line in block.text.split("\n")
         if line.strip()
     ]
-    is_one_list = len(back) == 1 and back[0].kind is BlockKind.LIST
-    entries = _numbered(lines) or list(_one_a_line(lines, is_whole=is_one_list))
+    is_one_list = len(back_matter) == 1 and back_matter[0].kind is BlockKind.LIST
+    entries = _numbered_entries(lines) or list(_entries_by_line(lines, is_whole=is_one_list))
     return [entry for entry in entries if len(entry.text) <= _MAX_CHARS]
 
 
-def _numbered(lines: Sequence[tuple[str, int | None]]) -> list[Reference]:
-    """Empty unless the list begins with its first number. The next number may stand anywhere; one
-    behind a gap, which a lost entry leaves, begins a line."""
+def _numbered_entries(lines: Sequence[tuple[str, int | None]]) -> list[Reference]:
+    """The entries of a numbered list; empty if the list does not begin with number 1.
+
+    lines: the lines with their pages. The next number is recognised anywhere in a line. A number
+    after a gap (an entry was lost) must be at the beginning of a line. All numbers have the form of
+    the first one: "[1]" or "1.".
+    """
     text = "\n".join(line for line, _ in lines)
     starts: list[tuple[int, re.Match[str]]] = []
     for match in _NUMBER.finditer(text):
-        number, last = int(match[1] or match[2]), starts[-1][0] if starts else 0
-        is_line = text[match.start() - 1 : match.start()] in ("", "\n")
-        is_next = number == last + 1 or (is_line and last < number <= last + 1 + _MOST_LOST)
+        number, last_number = int(match[1] or match[2]), starts[-1][0] if starts else 0
+        begins_line = text[match.start() - 1 : match.start()] in ("", "\n")
+        is_next = number == last_number + 1 or (
+            begins_line and last_number < number <= last_number + 1 + _MOST_LOST
+        )
         if is_next and (not starts or bool(match[1]) == bool(starts[0][1][1])):
             starts.append((number, match))
     if len(starts) < 2 or starts[0][0] != 1 or starts[0][1].start() > 0:
@@ -102,14 +112,18 @@ def _numbered(lines: Sequence[tuple[str, int | None]]) -> list[Reference]:
     ]
 
 
-def _one_a_line(lines: Iterable[tuple[str, int | None]], *, is_whole: bool) -> Iterator[Reference]:
-    parts: list[tuple[list[str], int | None]] = []
+def _entries_by_line(
+    lines: Iterable[tuple[str, int | None]], *, is_whole: bool
+) -> Iterator[Reference]:
+    """One entry per line. Unless the list is whole, a line without a year is joined to the entry
+    before. lines: the lines with their pages."""
+    entries: list[tuple[list[str], int | None]] = []
     for line, page in lines:
-        if parts and not is_whole and _YEAR_OF_ENTRY.search(line) is None:
-            parts[-1][0].append(line)
+        if entries and not is_whole and _YEAR_OF_ENTRY.search(line) is None:
+            entries[-1][0].append(line)
         else:
-            parts.append(([line], page))
-    for number, (texts, page) in enumerate(parts, start=1):
+            entries.append(([line], page))
+    for number, (texts, page) in enumerate(entries, start=1):
         yield Reference(number, _BULLET.sub("", " ".join(" ".join(texts).split())), page)
 
 
@@ -143,56 +157,62 @@ _MOST_OF_A_RANGE = 60
 
 @dataclass(frozen=True)
 class Mention:
-    """`text[start:end]` refers to entries of the reference list."""
+    """`text[start:end]`, which refers to entries of the reference list."""
 
     start: int
     end: int
     numbers: tuple[int, ...]
-    """`Reference.number` of each."""
+    """`Reference.number` of each entry."""
 
 
 @dataclass(frozen=True)
 class _ListedWork:
-    """An entry of the list by its number, its words, and whether it begins with several authors."""
+    """An entry of the reference list."""
 
     number: int
     words: list[str]
     is_by_several: bool
+    """Whether the entry begins with the names of several authors."""
 
 
 def mentions_in(texts: Sequence[str], references: Sequence[Reference]) -> list[list[Mention]]:
-    """The mentions in each text of one paper, in order."""
+    """The mentions in each text of one paper, in order, all of one form: the form that reaches the
+    most different entries."""
     readers: list[Callable[[str], Iterator[Mention]]] = [
         _by_number(_BRACKETS, references),
         _by_number(_PARENTHESES, references),
         _by_number(_RAISED, references),
         _by_name(references),
     ]
-    found = [[list(reader(text)) for text in texts] for reader in readers]
+    mentions_by_form = [[list(reader(text)) for text in texts] for reader in readers]
     return max(
-        found,
-        key=lambda by_text: len({n for own in by_text for mention in own for n in mention.numbers}),
+        mentions_by_form,
+        key=lambda by_text: len(
+            {number for mentions in by_text for mention in mentions for number in mention.numbers}
+        ),
     )
 
 
 def _by_number(
-    form: re.Pattern[str], references: Sequence[Reference]
+    pattern: re.Pattern[str], references: Sequence[Reference]
 ) -> Callable[[str], Iterator[Mention]]:
+    """A function that finds the mentions of one form of numbers in a text. A match is a mention
+    only if all its numbers are in the reference list."""
     known = {reference.number for reference in references}
 
     def read(text: str) -> Iterator[Mention]:
-        for match in form.finditer(text):
-            numbers = _numbers_in((match[1] if form.groups else match[0]).translate(_PLAIN))
+        for match in pattern.finditer(text):
+            numbers = _numbers_in((match[1] if pattern.groups else match[0]).translate(_PLAIN))
             if numbers and known.issuperset(numbers):
                 yield Mention(match.start(), match.end(), numbers)
 
     return read
 
 
-def _numbers_in(written: str) -> tuple[int, ...]:
-    """ "3, 5-7" is 3, 5, 6, 7; empty where a range falls or is too long."""
+def _numbers_in(text: str) -> tuple[int, ...]:
+    """ "3, 5-7" becomes 3, 5, 6, 7. Empty if a range goes down or is too long."""
     numbers: list[int] = []
-    for match in _RANGE.finditer(written):
+    for match in _RANGE.finditer(text):
         first, last = int(match[1]), int(match[2] or match[1])
         if not 0 <= last - first <= _MOST_OF_A_RANGE:
             return ()
@@ -201,17 +221,19 @@ def _numbers_in(written: str) -> tuple[int, ...]:
 
 
 def _by_name(references: Sequence[Reference]) -> Callable[[str], Iterator[Mention]]:
-    """Entries by the name they begin with and their year; of several, those that hold the other
-    names as well, and for one name alone those by one author."""
+    """A function that finds mentions by author and year ("Lund and Moe, 2019") in a text.
+
+    An entry fits if it begins with the mentioned name and has the year. Of several, those are taken
+    that have the other mentioned names too; if only one name is mentioned, those by one author.
+    """
     years: set[str] = set()
     entries: dict[tuple[str, str], list[_ListedWork]] = {}
     for reference in references:
         words = re.findall(r"[^\W\d_]+(?:[’'-][^\W\d_]+)*", plain_lower(reference.text))
-        own_years, is_by_several = (
-            set(reference.years),
-            _SEVERAL_AUTHORS.match(reference.text) is not None,
-        )
-        for year in own_years | {year[:4] for year in own_years}:
+        entry_years = set(reference.years)
+        is_by_several = _SEVERAL_AUTHORS.match(reference.text) is not None
+        # "2019b" is also found as 2019
+        for year in entry_years | {year[:4] for year in entry_years}:
             years.add(year)
             for word in set(words[:_AUTHOR_WORDS]):
                 entries.setdefault((word, year), []).append(
@@ -220,17 +242,23 @@ def _by_name(references: Sequence[Reference]) -> Callable[[str], Iterator[Mentio
 
     def read(text: str) -> Iterator[Mention]:
         for match in _AUTHORS_YEAR.finditer(text):
-            written = re.findall(_WORD, match["first"] + match["more"])
-            names = [plain_lower(_GENITIVE.sub("", name)) for name in written if name[0].isupper()]
+            mentioned_words = re.findall(_WORD, match["first"] + match["more"])
+            names = [
+                plain_lower(_GENITIVE.sub("", name))
+                for name in mentioned_words
+                if name[0].isupper()
+            ]
             if not match["first"][0].isupper():
                 continue
-            written_years = (
+            mentioned_years = (
                 year if year in years else year[:4] for year in _YEARS.findall(match["years"])
             )
             numbers = [
-                n
-                for year in written_years
-                for n in _named(names, entries.get((names[0], year), ()), bool(match["more"]))
+                number
+                for year in mentioned_years
+                for number in _fitting_numbers(
+                    names, entries.get((names[0], year), ()), bool(match["more"])
+                )
             ]
             if numbers:
                 yield Mention(match.start(), match.end(), tuple(dict.fromkeys(numbers)))
@@ -239,22 +267,31 @@ def _by_name(references: Sequence[Reference]) -> Callable[[str], Iterator[Mentio
 
 
 _AUTHOR_WORDS = 6
-"""The first author's family name is among the first words of an entry, before or behind the given
-names."""
+"""The first author's family name is one of so many first words of an entry: given names may come
+before it."""
 _MOST_ALIKE = 20
-"""A name with a year says nothing if more entries share it; this bounds the work on a hostile
-list."""
+"""If more entries have the same name and year, a mention of them is ignored. This limits the work
+on a malicious list."""
 
 
-def _named(names: Sequence[str], entries: Sequence[_ListedWork], is_by_several: bool) -> list[int]:
-    """entries: those with the first name and the year. is_by_several: others are named, or "et
-    al."."""
+def _fitting_numbers(
+    names: Sequence[str], entries: Sequence[_ListedWork], is_by_several: bool
+) -> list[int]:
+    """Numbers of the entries that fit a mention best.
+
+    entries: those with the first name and the year. is_by_several: the mention has more names, or
+    "et al.".
+    """
     if len(entries) > _MOST_ALIKE:
         return []
-    whole = [one for one in entries if all(name in one.words for name in names)]
-    first = [one for one in whole if one.words[:1] == names[:1]] or whole
-    fitting = [one for one in first if one.is_by_several == is_by_several] or first
-    return [one.number for one in fitting]
+    with_all_names = [entry for entry in entries if all(name in entry.words for name in names)]
+    with_first_author = [
+        entry for entry in with_all_names if entry.words[:1] == names[:1]
+    ] or with_all_names
+    best = [
+        entry for entry in with_first_author if entry.is_by_several == is_by_several
+    ] or with_first_author
+    return [entry.number for entry in best]
 
 
 _OWN_VOICE = re.compile(
@@ -263,7 +300,7 @@ _OWN_VOICE = re.compile(
     r"|\b[Tt]his (?:study|work|paper|article|survey)\b"
 )
 _GOES_ON = re.compile(r"(?:This|These|Such|The|It|They)\b")
-"""Opens a sentence about what the one before told."""
+"""Matches a sentence that continues the sentence before."""
 _ARGUES = re.compile(r"\b(?:may|might|can|could|shall|should|will|would|must)\b")
 _OWN_SECTIONS = {SectionKind.METHODS, SectionKind.RESULTS}
 _SUPPOSING = (
@@ -284,7 +321,7 @@ _OF_NO_FINDINGS = re.compile(
     r"^[\W\d]*(?:myths?|legends?|hypothes[ie]s|conjectures?|predictions?|expectations?|future|plans?|outlook)\b",
     re.IGNORECASE,
 )
-"""Begins the heading of a section that tells no findings."""
+"""Matches the heading of a section that states no findings."""
 _ASKS_FOR_IT = re.compile(
     rf"\b{_SUPPOSING}|\b(?:myth|legend|folklore|superstition|hypothes|plan|future|next|sa(?:y|id)\b|test|purpose|"
     r"goal|objective|focus)",
@@ -294,11 +331,11 @@ _SETTLED = re.compile(
     r"\b(?:confirm|support|reject|refut|disprov|contradict|debunk|uph[eo]ld|false|wrong|contrary|untrue)",
     re.IGNORECASE,
 )
-"""Says what became of an expectation."""
+"""Matches a sentence that says how an expectation turned out."""
 
 
 def supposes(sentence: str, section_path: str) -> bool:
-    """Whether a sentence tells a hypothesis, a plan, or the claim or belief of others, and no
+    """Whether a sentence states a hypothesis, a plan, or what others claim or believe, instead of a
     finding."""
     titles = section_path.split(" > ")
     is_supposed = _NO_FINDING.search(sentence) or (
@@ -322,71 +359,74 @@ class CitingSentence:
     numbers: tuple[int, ...]
     """`Reference.number` of each entry it refers to."""
     is_reported: bool
-    """Tells what those works found or say, not what this paper did."""
+    """Whether the sentence reports what the cited works found or say, not what this paper did."""
 
 
 def sentences_with_mentions(
     blocks: Sequence[Block], mentions: Sequence[Sequence[Mention]]
 ) -> Iterator[list[CitingSentence]]:
-    """For each block of a paper, in order, its sentences with a mention."""
+    """For each block of a paper, in order, its sentences that have a mention. mentions: those of
+    each block."""
     kinds: frozenset[SectionKind] = frozenset()
-    for block, own in zip(blocks, mentions, strict=True):
-        own_kinds = section_kinds(block.section_path) - {SectionKind.OTHER}
-        if own_kinds or any(map(heading_number, block.section_path)):
-            kinds = own_kinds
-        yield list(_citing_sentences(block.text, own, kinds)) if own else []
+    for block, block_mentions in zip(blocks, mentions, strict=True):
+        # a section without a usual name and number is of the kind of the section before
+        block_kinds = section_kinds(block.section_path) - {SectionKind.OTHER}
+        if block_kinds or any(map(heading_number, block.section_path)):
+            kinds = block_kinds
+        yield list(_citing_sentences(block.text, block_mentions, kinds)) if block_mentions else []
 
 
 def _citing_sentences(
     text: str, mentions: Sequence[Mention], kinds: Set[SectionKind]
 ) -> Iterator[CitingSentence]:
-    """mentions: in the order of the text. kinds: of the section it stands in."""
-    waiting = deque(mentions)
-    is_own_before = False
+    """The sentences of one block that have a mention. mentions: in the order of the text. kinds:
+    the kinds of the section around the block."""
+    remaining = deque(mentions)
+    is_own_voice = False
     for start, end in sentence_spans(text):
-        goes_on = is_own_before and _GOES_ON.match(text, start, end) is not None
+        continues_own = is_own_voice and _GOES_ON.match(text, start, end) is not None
         argues = SectionKind.DISCUSSION in kinds and _ARGUES.search(text, start, end) is not None
-        is_own_before = _OWN_VOICE.search(text, start, end) is not None
-        while waiting and waiting[0].end <= start:
-            waiting.popleft()
+        is_own_voice = _OWN_VOICE.search(text, start, end) is not None
+        while remaining and remaining[0].end <= start:
+            remaining.popleft()
         numbers: list[int] = []
-        for one in waiting:
-            if one.start >= end:
+        for mention in remaining:
+            if mention.start >= end:
                 break
-            numbers += one.numbers
+            numbers += mention.numbers
         if numbers:
-            is_own = bool(kinds & _OWN_SECTIONS) or is_own_before or goes_on or argues
+            is_own = bool(kinds & _OWN_SECTIONS) or is_own_voice or continues_own or argues
             yield CitingSentence(start, end, tuple(dict.fromkeys(numbers)), not is_own)
 
 
 REFERENCES_VERSION = 5
-"""Raise it when the same paper gets other rows than before."""
+"""Raise it when the code makes other rows of the same paper than before."""
 
 
 def reference_rows(paper_id: str, blocks: Sequence[Block]) -> list[dict[str, Any]]:
-    """The rows of one paper, without fingerprint; one without number where no reference list was
-    found.
+    """The rows of one paper, without fingerprint. If no reference list was found, one row whose
+    number is None, which marks the paper as done.
 
-    blocks: all of the paper, in reading order.
+    blocks: all blocks of the paper, in reading order.
     """
     entries = references_of(blocks)
     if not entries:
         return [{"paper_id": paper_id, "number": None, "text": "", "mentions": []}]
     texts = [block.text if block.is_indexable else "" for block in blocks]
     mentions: dict[int, list[dict[str, Any]]] = {}
-    start = 0
-    for block, said in zip(
+    block_start = 0
+    for block, citing_sentences in zip(
         blocks, sentences_with_mentions(blocks, mentions_in(texts, entries)), strict=True
     ):
-        for one in said:
-            place = {
-                "start": start + one.start,
-                "end": start + one.end,
-                "is_reported": one.is_reported,
+        for sentence in citing_sentences:
+            mention = {
+                "start": block_start + sentence.start,
+                "end": block_start + sentence.end,
+                "is_reported": sentence.is_reported,
             }
-            for number in one.numbers:
-                mentions.setdefault(number, []).append(place)
-        start += len(block.text) + len(BLOCK_SEPARATOR)
+            for number in sentence.numbers:
+                mentions.setdefault(number, []).append(mention)
+        block_start += len(block.text) + len(BLOCK_SEPARATOR)
     return [
         {
             "paper_id": paper_id,

@@ -53,22 +53,24 @@ def chunk_paper(
     neighbourhood = Neighbourhood(runs)
     chunks: list[Chunk] = []
     repeats: dict[str, int] = {}
-    for at, (one, counted) in enumerate(
+    for run_index, (sized_run, run_chunks) in enumerate(
         zip(runs, _fitting_chunks(runs, settings, counter), strict=True)
     ):
-        for nth, (planned, n_tokens) in enumerate(counted, start=1):
-            made = planned.rendered
-            page_start, page_end = page_range(known_spans(made.spans, made.own_start))
-            own = range(planned.first, planned.last)
-            kinds = {one.units[place].kind for place in own} - {BlockKind.HEADING}
-            n_own_chars = sum(_n_chars(one.units, place, document) for place in own)
+        for number, (planned, n_tokens) in enumerate(run_chunks, start=1):
+            rendered = planned.rendered
+            page_start, page_end = page_range(known_spans(rendered.spans, rendered.own_start))
+            own_units = range(planned.first, planned.last)
+            kinds = {sized_run.units[index].kind for index in own_units} - {BlockKind.HEADING}
+            n_own_chars = sum(
+                _n_source_chars(sized_run.units, index, document) for index in own_units
+            )
             chunks.append(
                 Chunk(
                     paper_id=paper_id,
-                    section_id=one.run.section_id,
+                    section_id=sized_run.run.section_id,
                     section_title=planned.section_path[-1] if planned.section_path else "",
                     chunk_id=_chunk_id(paper_id, planned, repeats),
-                    text=made.text,
+                    text=rendered.text,
                     n_tokens=n_tokens,
                     page_start=page_start,
                     page_end=page_end,
@@ -77,38 +79,44 @@ def chunk_paper(
                     ordinal=len(chunks),
                     section_path=PATH_SEPARATOR.join(planned.section_path),
                     chunk_type=str(kinds.pop()) if len(kinds) == 1 else "mixed",
-                    split_sequence=f"{nth}/{len(counted)}" if len(counted) > 1 else None,
-                    is_continuation=nth > 1,
-                    context_before=neighbourhood.before(at, planned.start),
-                    context_after=neighbourhood.after(at, planned.last),
-                    char_start=one.units[planned.start].start,
-                    char_end=one.units[planned.last - 1].end,
-                    is_generated=one.run.is_generated,
-                    spans=made.spans,
+                    split_sequence=f"{number}/{len(run_chunks)}" if len(run_chunks) > 1 else None,
+                    is_continuation=number > 1,
+                    context_before=neighbourhood.before(run_index, planned.start),
+                    context_after=neighbourhood.after(run_index, planned.last),
+                    char_start=sized_run.units[planned.start].start,
+                    char_end=sized_run.units[planned.last - 1].end,
+                    is_generated=sized_run.run.is_generated,
+                    spans=rendered.spans,
                     fingerprint=fingerprint,
-                    own_start=made.own_start,
+                    own_start=rendered.own_start,
                     n_own_chars=n_own_chars,
-                    sections=made.sections,
-                    units=made.units,
+                    sections=rendered.sections,
+                    units=rendered.units,
                 )
             )
     return chunks
 
 
-def _n_chars(units: Sequence[Unit], at: int, document: str) -> int:
-    """Characters of the paper that a unit represents, 0 for a heading. For a row of a table these
-    are its line and the lines since the row before, whose names it repeats."""
-    unit, before = units[at], units[at - 1] if at else None
+def _n_source_chars(units: Sequence[Unit], index: int, document: str) -> int:
+    """The number of the paper's characters that a unit represents; 0 for a heading.
+
+    The text of a table row is written anew ("Site: lung | n: 12"), so its characters are counted in
+    the document: from the end of the previous row to the end of this one. The lines skipped between
+    them (a group's name, a header) are repeated in the row's text, so they are counted here.
+    """
+    unit, previous = units[index], units[index - 1] if index else None
     if unit.kind is BlockKind.HEADING:
         return 0
     is_next_row = (
-        unit.is_linearised and before and before.is_linearised and before.block == unit.block
+        unit.is_linearised and previous and previous.is_linearised and previous.block == unit.block
     )
-    start = before.end if before and is_next_row else unit.start
+    start = previous.end if previous and is_next_row else unit.start
     return n_text_chars(unit.text if unit.is_caption else document[start : unit.end])
 
 
 def _chunk_id(paper_id: str, chunk: PlannedChunk, repeats: dict[str, int]) -> str:
+    """The chunk's id: a hash of its section path and text. A second chunk of the same path and text
+    gets "-2", a third "-3"; `repeats` counts the ids of the paper so far."""
     id_ = f"{paper_id}:{hash_of('chunk', chunk.section_path, chunk.rendered.text)[:12]}"
     repeats[id_] = repeats.get(id_, 0) + 1
     return id_ if repeats[id_] == 1 else f"{id_}-{repeats[id_]}"
@@ -117,83 +125,94 @@ def _chunk_id(paper_id: str, chunk: PlannedChunk, repeats: dict[str, int]) -> st
 def _fitting_chunks(
     runs: Sequence[SizedRun], settings: ChunkingSettings, counter: TokenCounter
 ) -> list[list[tuple[PlannedChunk, int]]]:
-    """Each run's chunks with their exact sizes, at least 1: some tokenizers read no token in odd
-    characters.
+    """For each run, its chunks with their exact sizes in tokens.
 
-    A text may have more tokens than its units counted one by one; such a run is cut again with a
-    tighter limit, down to one unit per chunk. The steps double, so that few rounds suffice.
+    A text may have more tokens than its units counted one by one. A run with a chunk above the
+    maximum is cut again with a lower limit, in the end to one unit per chunk. Each round lowers the
+    limit twice as fast as the round before, so few rounds are needed. A size is at least 1, since
+    some tokenizers find no token in rare characters.
     """
     fitting: list[list[tuple[PlannedChunk, int]]] = [[] for _ in runs]
     pending = dict.fromkeys(range(len(runs)), settings.max_tokens)
-    step = 1
+    step_factor = 1
     while pending:
-        planned = {at: planned_chunks(runs[at], settings, limit) for at, limit in pending.items()}
+        planned = {
+            index: planned_chunks(runs[index], settings, limit) for index, limit in pending.items()
+        }
         counts = iter(
-            counter.count_all([chunk.rendered.text for at in pending for chunk in planned[at]])
+            counter.count_all(
+                [chunk.rendered.text for index in pending for chunk in planned[index]]
+            )
         )
-        for at, limit in list(pending.items()):
-            counted = [(chunk, max(1, next(counts))) for chunk in planned[at]]
+        for index, limit in list(pending.items()):
+            counted = [(chunk, max(1, next(counts))) for chunk in planned[index]]
             excess = max((n_tokens for _, n_tokens in counted), default=0) - settings.max_tokens
             if excess > 0 and limit > 0:
-                pending[at] = limit - step * excess
+                pending[index] = limit - step_factor * excess
             else:
-                fitting[at] = counted
-                del pending[at]
-        step *= 2
+                fitting[index] = counted
+                del pending[index]
+        step_factor *= 2
     return fitting
 
 
 _CONTEXT_TOKENS, _CONTEXT_WORDS = 60, 45
-"""Most tokens of the words around a chunk; the words that are taken of a sentence longer than that."""
+"""Limits of the text around a chunk: whole sentences of at most 60 tokens together. If the nearest
+sentence alone is longer, 45 of its words."""
 
 
 class Neighbourhood:
-    """The words before and after a chunk in its outermost section, for readers who see the chunk
-    alone.
+    """Finds the text before and after a chunk in its outermost section, for readers who see the
+    chunk alone.
 
-    Headings and text that a model wrote are passed over.
+    Headings and text that a model wrote are skipped.
     """
 
     def __init__(self, runs: Sequence[SizedRun]) -> None:
-        self._first_units = [0, *accumulate(len(one.units) for one in runs)]
+        self._first_units = [0, *accumulate(len(sized_run.units) for sized_run in runs)]
         """Index in `_units` of the first unit of each run."""
         self._units = [
-            (one.run, unit, size)
-            for one in runs
-            for unit, size in zip(one.units, one.sizes, strict=True)
+            (sized_run.run, unit, size)
+            for sized_run in runs
+            for unit, size in zip(sized_run.units, sized_run.sizes, strict=True)
         ]
 
     def before(self, run: int, unit: int) -> str:
-        """The last whole sentences before the unit of that index in the run, or the last words of a
-        longer one."""
-        at = self._first_units[run] + unit
-        taken, cut = self._taken(range(at - 1, -1, -1), at)
-        return " ".join(reversed(taken)) or " ".join(cut.split()[-_CONTEXT_WORDS:])
+        """The last whole sentences before a unit, or the last words of the sentence before it if
+        that one is too long. `unit` is an index in the run number `run`."""
+        index = self._first_units[run] + unit
+        sentences, too_long = self._fitting_texts(range(index - 1, -1, -1), index)
+        return " ".join(reversed(sentences)) or " ".join(too_long.split()[-_CONTEXT_WORDS:])
 
     def after(self, run: int, unit: int) -> str:
-        """The first whole sentences from the unit of that index in the run on, or the first words
-        of a longer one."""
-        at = self._first_units[run] + unit
-        taken, cut = self._taken(range(at, len(self._units)), at - 1)
-        return " ".join(taken) or " ".join(cut.split()[:_CONTEXT_WORDS])
+        """The first whole sentences from a unit on, or the first words of that unit's sentence if
+        it is too long. `unit` is an index in the run number `run`."""
+        index = self._first_units[run] + unit
+        sentences, too_long = self._fitting_texts(range(index, len(self._units)), index - 1)
+        return " ".join(sentences) or " ".join(too_long.split()[:_CONTEXT_WORDS])
 
-    def _taken(self, places: range, beside: int) -> tuple[list[str], str]:
-        """Whole units along `places`, in the section of the unit `beside`, as far as they fit, and
-        the first text that did not."""
-        taken: list[str] = []
+    def _fitting_texts(self, indexes: range, chunk_edge: int) -> tuple[list[str], str]:
+        """The texts of the units at `indexes`, nearest first, while they fit together, and the text
+        of the first unit that did not fit ("" if none).
+
+        chunk_edge: index of the chunk's own unit next to them. The search stops where the outermost
+        section differs from that of the chunk.
+        """
+        texts: list[str] = []
         n_tokens = 0
-        for place in places:
-            run, unit, size = self._units[place]
+        for index in indexes:
+            run, unit, size = self._units[index]
             if run.is_generated or unit.kind is BlockKind.HEADING:
                 continue
-            if self._outermost(place) != self._outermost(beside):
+            if self._outermost(index) != self._outermost(chunk_edge):
                 break
             if n_tokens + size > _CONTEXT_TOKENS:
-                return taken, unit.text
-            taken.append(unit.text)
+                return texts, unit.text
+            texts.append(unit.text)
             n_tokens += size
-        return taken, ""
+        return texts, ""
 
-    def _outermost(self, place: int) -> tuple[str, ...]:
-        run, unit, _ = self._units[place]
+    def _outermost(self, index: int) -> tuple[str, ...]:
+        """Zone and title of the outermost section of a unit."""
+        run, unit, _ = self._units[index]
         return (run.zone, *unit.section_path[:1])

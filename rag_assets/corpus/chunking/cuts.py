@@ -24,10 +24,12 @@ from math import inf
 
 _HASHED_CHARS = 48
 _MOST_CANDIDATES = 128
-"""About so many boundaries, at most twice as many, are compared within one window."""
+"""At most about this many boundaries are compared within one window (twice as many in the worst
+case)."""
 _LANDMARK_BONUS = 10.0
-# A size below the window outweighs any choice of boundaries; among such sizes, shortfalls are
-# shared out evenly.
+# A run below the lower end of the window costs more than any choice of boundaries can save. The
+# cost grows with the square of what is missing: two runs that are a little short are better than one
+# that is much too short.
 _UNDERSIZE = 50.0
 _SHORTFALL = 200.0
 
@@ -39,85 +41,89 @@ class Rank(IntEnum):
     BLOCK_END = 0
     UNIT_END = 1
     HELD_TOGETHER = 2
-    """Beside a formula, after a colon, between a caption and what it names, inside a unit that had
-    to be cut."""
+    """The two units should stay in one chunk: next to a formula, after a colon, between a caption
+    and its table or figure, inside a unit that was cut for its length."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Size and costs of a unit."""
+    """Size and costs of one unit."""
 
     size: int
-    """Tokens, with the gap before it."""
+    """Tokens of the unit, including the white space before it."""
     lead: int
-    """Tokens that a chunk beginning here repeats from before (overlap, a table's title)."""
+    """Tokens of earlier text that a chunk repeats if it begins with this unit (overlap or a table's
+    title)."""
     cost: float
-    """Cost of the boundary before it, -1 to 3."""
+    """Cost of a cut before this unit, -1 to 3."""
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Sizes in tokens between which a cut is chosen."""
+    """Smallest and largest size of a run, in tokens."""
 
     low: int
     high: int
 
 
 def boundary_cost(before: str, after: str, rank: Rank) -> float:
-    """Cost of a cut between two texts: the rank plus a hash, 0 to 1, of the nearest characters on
-    both sides."""
+    """Cost of a cut between two texts: the rank plus a hash from 0 to 1 of the last characters of
+    `before` and the first characters of `after`."""
     near = f"{before[-_HASHED_CHARS:]}\0{after[:_HASHED_CHARS]}"
     digest = hashlib.blake2b(near.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return rank + int.from_bytes(digest, "big") / 2**64
 
 
 def choose_cuts(items: Sequence[Item], window: Window) -> list[tuple[int, int]]:
-    """Cut the items into runs `[first, last)` of at most `window.high` tokens, and of `window.low`
-    where possible.
+    """Group the items into runs, returned as index ranges `[first, last)`.
 
-    A run of one item may be longer. Items that fit one run are not cut.
+    A run has at most `window.high` tokens, except that a single item may be longer. It has at least
+    `window.low` tokens where possible. Items that all fit into one run are not cut.
     """
     if sum(item.size for item in items) <= window.high:
         return [(0, len(items))] if items else []
-    starts = _candidates(items, window.high // _MOST_CANDIDATES)
+    starts = _possible_starts(items, window.high // _MOST_CANDIDATES)
     ends = [*starts[1:], len(items)]
-    coarse = [
+    joined_items = [
         replace(items[start], size=sum(item.size for item in items[start:end]))
         for start, end in zip(starts, ends, strict=True)
     ]
-    return [(starts[first], ends[last - 1]) for first, last in _cheapest_cuts(coarse, window)]
+    return [(starts[first], ends[last - 1]) for first, last in _cheapest_cuts(joined_items, window)]
 
 
-def _candidates(items: Sequence[Item], step: int) -> list[int]:
-    """Indexes of the items before which a cut may fall: all, but of tiny ones the cheapest in each
-    `step` tokens.
+def _possible_starts(items: Sequence[Item], step: int) -> list[int]:
+    """Indexes of the items that a run may begin with.
 
-    Else the cost would grow with the square of how many tiny items (lines of one letter) fit a
-    window. A boundary beside an item of `step` tokens or more always stays.
+    Every item of at least `step` tokens, and every item after one, may begin a run. Among smaller
+    items only the cheapest per `step` tokens may: otherwise a text of one-letter lines would have
+    too many boundaries to compare.
     """
-    starts, best, n_tokens = [0], None, 0
-    for at in range(1, len(items)):
-        is_tiny = items[at].size < step and items[at - 1].size < step
-        if best is not None and (not is_tiny or n_tokens >= step):
-            starts.append(best)
-            best, n_tokens = None, 0
+    starts, cheapest, n_tokens = [0], None, 0
+    for index in range(1, len(items)):
+        is_tiny = items[index].size < step and items[index - 1].size < step
+        if cheapest is not None and (not is_tiny or n_tokens >= step):
+            starts.append(cheapest)
+            cheapest, n_tokens = None, 0
         if not is_tiny:
-            starts.append(at)
-        elif best is None or items[at].cost < items[best].cost:
-            best = at
-        n_tokens += items[at].size
-    return starts if best is None else [*starts, best]
+            starts.append(index)
+        elif cheapest is None or items[index].cost < items[cheapest].cost:
+            cheapest = index
+        n_tokens += items[index].size
+    return starts if cheapest is None else [*starts, cheapest]
 
 
 def _cheapest_cuts(items: Sequence[Item], window: Window) -> list[tuple[int, int]]:
+    """The runs `[first, last)` of least total cost, by dynamic programming: `best_cost[last]` is
+    the least cost of runs that cover the first `last` items, `best_first[last]` the first item of
+    the last of these runs."""
     n = len(items)
     costs = [
         item.cost - _LANDMARK_BONUS
-        if at > 0 and _is_landmark(items, at, 2 * window.low)
+        if index > 0 and _is_landmark(items, index, 2 * window.low)
         else item.cost
-        for at, item in enumerate(items)
+        for index, item in enumerate(items)
     ]
-    best, came_from = [0.0] + [inf] * n, [0] * (n + 1)
+    best_cost, best_first = [0.0] + [inf] * n, [0] * (n + 1)
     for first in range(n):
         size = items[first].lead if first else 0
         for last in range(first + 1, n + 1):
@@ -125,40 +131,39 @@ def _cheapest_cuts(items: Sequence[Item], window: Window) -> list[tuple[int, int
             if size > window.high and last > first + 1:
                 break
             total = (
-                best[first] + _undersize_cost(size, window.low) + (costs[last] if last < n else 0.0)
+                best_cost[first]
+                + _undersize_cost(size, window.low)
+                + (costs[last] if last < n else 0.0)
             )
-            if total < best[last]:
-                best[last], came_from[last] = total, first
+            if total < best_cost[last]:
+                best_cost[last], best_first[last] = total, first
     cuts, last = [], n
     while last:
-        cuts.append((came_from[last], last))
-        last = came_from[last]
+        cuts.append((best_first[last], last))
+        last = best_first[last]
     return cuts[::-1]
 
 
 def _undersize_cost(size: int, low: int) -> float:
+    """Cost of a run with fewer than `low` tokens."""
     if size >= low:
         return 0.0
     shortfall = (low - size) / low
     return _UNDERSIZE + _SHORTFALL * shortfall * shortfall
 
 
-def _is_landmark(items: Sequence[Item], at: int, radius: int) -> bool:
-    """Whether the boundary before `items[at]` costs less than every other within `radius` tokens on
-    both sides.
-
-    Radius: from any boundary, one twice the window's lower end away can be reached in runs inside
-    the window.
-    """
-    cost, distance = items[at].cost, 0
-    for other in range(at - 1, 0, -1):
+def _is_landmark(items: Sequence[Item], index: int, radius: int) -> bool:
+    """Whether a cut before `items[index]` is cheaper than every other cut within `radius` tokens on
+    both sides. Of equally cheap cuts the first one is the landmark."""
+    cost, distance = items[index].cost, 0
+    for other in range(index - 1, 0, -1):
         distance += items[other].size
         if distance > radius:
             break
         if items[other].cost <= cost:
             return False
     distance = 0
-    for other in range(at + 1, len(items)):
+    for other in range(index + 1, len(items)):
         distance += items[other - 1].size
         if distance > radius:
             break
@@ -174,10 +179,10 @@ _ENDS_CLAUSE = re.compile(r"[,;:.!?)\]]$|^\|$")
 
 
 def fitting_pieces(text: str, budget: int, count_all: CountAll) -> list[tuple[int, int]]:
-    """Offsets of consecutive pieces of `text`, each of at most `budget` tokens, without white space
-    at their ends.
+    """Split `text` into pieces of at most `budget` tokens; returns their offsets, without white
+    space at their ends.
 
-    A piece of one character may be longer: there is nothing left to cut.
+    A single character may have more tokens than that; it is not split.
     """
     pieces = _packed(text, _words(text, budget, count_all), budget)
     fitting = []
@@ -186,7 +191,7 @@ def fitting_pieces(text: str, budget: int, count_all: CountAll) -> list[tuple[in
     ):
         if n_tokens <= budget or end - start == 1:
             fitting.append((start, end))
-        else:  # tokens of a text are not always the sum of its words'
+        else:  # a text can have more tokens than its words counted one by one
             tighter = max(1, min(budget - 1, 2 * budget - n_tokens))
             inner = fitting_pieces(text[start:end], tighter, count_all)
             fitting += [(start + a, start + b) for a, b in inner]
@@ -202,34 +207,40 @@ def leading_piece(text: str, budget: int, count_all: CountAll) -> str:
 
 
 def _words(text: str, budget: int, count_all: CountAll) -> list[tuple[int, int, int]]:
-    """Start, end and tokens of each word; one that is too long is cut into runs of characters."""
+    """Start, end and size in tokens of each word. A word of more than `budget` tokens is split into
+    pieces of equal length, each taken to have `budget` tokens."""
     spans = [match.span() for match in _WORD.finditer(text)]
-    before = [0, *(end for _, end in spans)]
-    counts = count_all([text[at:end] for at, (_, end) in zip(before, spans, strict=False)])
+    previous_ends = [0, *(end for _, end in spans)]
+    # a word is counted with the white space before it
+    counts = count_all(
+        [text[start:end] for start, (_, end) in zip(previous_ends, spans, strict=False)]
+    )
     words = []
     for (start, end), n_tokens in zip(spans, counts, strict=True):
         if n_tokens <= budget:
             words.append((start, end, n_tokens))
             continue
         step = max(1, (end - start) * budget // n_tokens)
-        words += [(at, min(at + step, end), budget) for at in range(start, end, step)]
+        words += [(cut, min(cut + step, end), budget) for cut in range(start, end, step)]
     return words
 
 
 def _packed(text: str, words: Sequence[tuple[int, int, int]], budget: int) -> list[tuple[int, int]]:
+    """Offsets of pieces of at most `budget` tokens. A piece ends with a clause if one ends in its
+    second half, else with the last word that fits. words: as `_words` returns them."""
     pieces, first = [], 0
     while first < len(words):
-        last, used = first, words[first][2]
-        while last + 1 < len(words) and used + words[last + 1][2] <= budget:
+        last, n_tokens = first, words[first][2]
+        while last + 1 < len(words) and n_tokens + words[last + 1][2] <= budget:
             last += 1
-            used += words[last][2]
+            n_tokens += words[last][2]
         if last + 1 < len(words):
-            ends = (
-                at
-                for at in range(last, (first + last) // 2, -1)
-                if _ENDS_CLAUSE.search(text[slice(*words[at][:2])])
+            clause_ends = (
+                index
+                for index in range(last, (first + last) // 2, -1)
+                if _ENDS_CLAUSE.search(text[words[index][0] : words[index][1]])
             )
-            last = next(ends, last)
+            last = next(clause_ends, last)
         pieces.append((words[first][0], words[last][1]))
         first = last + 1
     return pieces

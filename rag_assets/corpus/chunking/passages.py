@@ -1,8 +1,9 @@
-"""Chunks become passages: what is searched.
+"""Chunks become passages: the texts that are searched.
 
-A passage is a run of a chunk's own units (sentences, rows, items, lines) that the embedding model
-reads in full. The units a chunk repeats from the one before belong to that one's passages. How
-chunks are cut lives in `chunker`, the choice of cuts in `cuts`.
+A passage is a run of a chunk's own units (sentences, table rows, list items, lines of code) that is
+short enough for the embedding model. Units that a chunk repeats from the chunk before are in the
+passages of that earlier chunk only. How chunks are cut is in `chunker`, how cuts are chosen in
+`cuts`.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -35,14 +36,14 @@ from rag_assets.corpus.chunking.cuts import (
 PASSAGER_VERSION = 10
 """Raise it when the same chunks and settings give other passages than before."""
 _MAX_TITLE_CHARS = 300
-"""The first paragraph of a file may have been read as its title; its words would be searched with
-every passage."""
+"""Longest part of a title that is searched with every passage. A parser may have taken the whole
+first paragraph of a file for its title."""
 
 
 @dataclass(frozen=True, slots=True)
 class PassageUnit:
-    """A unit of a chunk, or a piece of one that the model cannot read in full:
-    `chunk.text[start:end]`."""
+    """`chunk.text[start:end]`: a unit of a chunk, or a piece of a unit that is too long for the
+    model."""
 
     start: int
     end: int
@@ -50,13 +51,16 @@ class PassageUnit:
     """Offset in `Document.text`."""
     char_end: int
     rank: Rank
-    """Rank of the boundary before it."""
+    """Rank of a cut before this unit."""
     prefix: str = ""
-    """Title that a passage beginning here repeats."""
+    """Title of the table or figure, which a passage beginning here repeats."""
 
     def piece(self, start: int, end: int) -> "PassageUnit":
-        """Its characters `[start, end)`. A row written as "label: value" has no finer place than
-        its line."""
+        """The characters `[start, end)` of this unit.
+
+        The text of a table row written as "label: value" differs from the document's, so such a
+        piece keeps the document offsets of its whole line.
+        """
         moved = replace(self, start=self.start + start, end=self.start + end)
         if self.char_end - self.char_start != self.end - self.start:
             return moved
@@ -69,9 +73,9 @@ class PlannedPassage:
 
     units: Sequence[PassageUnit]
     text: str
-    """The text that is embedded: a repeated title, if there is one, then the units."""
+    """The text that is embedded: the repeated title, if there is one, then the units."""
     n_tokens: int
-    """Special tokens included."""
+    """Tokens of the text, special tokens included."""
 
 
 @dataclass(frozen=True)
@@ -82,12 +86,12 @@ class ReadingLimits:
     n_special: int
     """Tokens the model adds to every text."""
     window: Window
-    """Sizes a passage should have, special tokens aside."""
+    """Sizes a passage should have, without special tokens."""
     longest: int
-    """Most tokens it reads, special tokens aside."""
+    """Most tokens the model reads, without special tokens."""
 
     def count(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text, special ones aside."""
+        """Tokens of each text, without special tokens."""
         return [n_tokens - self.n_special for n_tokens in self.count_tokens(texts)]
 
 
@@ -101,9 +105,10 @@ def cut_passages(
 ) -> list[Passage]:
     """The passages of one paper's chunks, in order.
 
-    `chunks`: all chunks of the paper, in order. `count_tokens`: the embedding model's own
-    tokenizer, special tokens included, not truncated. `max_tokens`: what the model reads; no
-    passage is longer. `title`: of the paper. `summaries`: of the chunks that have one, by id.
+    `chunks`: all chunks of the paper, in order. `count_tokens`: counts with the embedding model's
+    tokenizer, special tokens included, without truncation. `max_tokens`: the most tokens the model
+    reads; no passage is longer. `title`: of the paper. `summaries`: by chunk_id, for chunks that
+    have one.
     """
     n_special = count_tokens([""])[0]
     high = max(1, min(settings.target_tokens, max_tokens) - n_special)
@@ -118,37 +123,39 @@ def cut_passages(
 
 
 def _passages_of(chunk: Chunk, limits: ReadingLimits, title: str, summary: str) -> list[Passage]:
-    parts = _packed(chunk, _fitting(chunk, _own_units(chunk, limits), limits), limits)
-    ids = (
-        [chunk.chunk_id]
-        if len(parts) == 1
-        else [f"{chunk.chunk_id}#{nth}" for nth in range(len(parts))]
-    )
+    units = _fitting_units(chunk, _own_units(chunk, limits), limits)
+    planned = _planned_passages(chunk, units, limits)
+    if len(planned) == 1:
+        ids = [chunk.chunk_id]
+    else:
+        ids = [f"{chunk.chunk_id}#{number}" for number in range(len(planned))]
     return [
-        _passage(chunk, part, passage_id, title, _fitting_summary(summary, part, limits))
-        for passage_id, part in zip(ids, parts, strict=True)
+        _passage(chunk, plan, passage_id, title, _fitting_summary(summary, plan, limits))
+        for passage_id, plan in zip(ids, planned, strict=True)
     ]
 
 
-def _fitting_summary(summary: str, part: PlannedPassage, limits: ReadingLimits) -> str:
-    """The beginning of a summary that leaves the model room for the whole passage."""
-    n_left = limits.longest + limits.n_special - part.n_tokens - 1
+def _fitting_summary(summary: str, plan: PlannedPassage, limits: ReadingLimits) -> str:
+    """The beginning of a summary that is short enough for the model to read it together with the
+    whole passage."""
+    n_left = limits.longest + limits.n_special - plan.n_tokens - 1
     return leading_piece(summary, n_left, limits.count)
 
 
 def _passage(
-    chunk: Chunk, part: PlannedPassage, passage_id: str, title: str, summary: str
+    chunk: Chunk, plan: PlannedPassage, passage_id: str, title: str, summary: str
 ) -> Passage:
-    first, last = part.units[0], part.units[-1]
+    first, last = plan.units[0], plan.units[-1]
     start, end = first.start, last.end
     page_start, page_end = page_range(known_spans(spans_between(chunk.spans, start, end)))
     section_title, section_path = chunk.section_at(start)
     headings = heading_text(title, section_path)
-    kept = (
+    # an index row is written again when one of these changes
+    indexed_values = (
         section_title,
         chunk.chunk_id,
         chunk.paper_id,
-        part.text,
+        plan.text,
         page_start,
         page_end,
         headings,
@@ -158,8 +165,8 @@ def _passage(
         passage_id=passage_id,
         chunk_id=chunk.chunk_id,
         paper_id=chunk.paper_id,
-        text=part.text,
-        n_tokens=part.n_tokens,
+        text=plan.text,
+        n_tokens=plan.n_tokens,
         char_start=first.char_start,
         char_end=last.char_end,
         page_start=page_start,
@@ -169,40 +176,41 @@ def _passage(
         repeated_title=first.prefix,
         section_title=section_title,
         section_path=section_path,
-        row_hash=fingerprint(*kept),
+        row_hash=fingerprint(*indexed_values),
         heading_text=headings,
         summary=summary,
     )
 
 
 def heading_text(title: str, section_path: str) -> str:
-    """The titles of the paper and of the passage's sections, outermost first; a title that both
-    have is given once."""
+    """The titles of the paper and of the passage's sections, outermost first. The paper's title is
+    left out if the section path already begins with it."""
     short = title[:_MAX_TITLE_CHARS].strip()
     return section_path if section_path.startswith(short) else f"{short}\n{section_path}".strip()
 
 
 def _own_units(chunk: Chunk, limits: ReadingLimits) -> list[PassageUnit]:
-    """The chunk's own units, without sentences it repeats from the chunk before and without a
-    repeated title."""
-    prefixes = _prefixes(chunk, limits)
-    section_starts = {part.start for part in chunk.sections}
-    own = [unit for unit in chunk.units if unit.start >= chunk.own_start]
+    """The units that belong to this chunk alone: without sentences repeated from the chunk before
+    and without a repeated title."""
+    titles = _repeated_titles(chunk, limits)
+    section_starts = {section.start for section in chunk.sections}
+    own_units = [unit for unit in chunk.units if unit.start >= chunk.own_start]
     return [
         PassageUnit(
             start=unit.start,
             end=unit.end,
             char_start=unit.char_start,
             char_end=unit.char_end,
-            rank=_rank(chunk.text, before, unit, section_starts) if before else Rank.BLOCK_END,
-            prefix="" if unit.kind is UnitKind.CAPTION else prefixes.get(unit.block, ""),
+            rank=_rank(chunk.text, previous, unit, section_starts) if previous else Rank.BLOCK_END,
+            prefix="" if unit.kind is UnitKind.CAPTION else titles.get(unit.block, ""),
         )
-        for before, unit in zip([None, *own], own, strict=False)
+        for previous, unit in zip([None, *own_units], own_units, strict=False)
     ]
 
 
-def _prefixes(chunk: Chunk, limits: ReadingLimits) -> dict[int, str]:
-    """The part of a title that passages repeat, by the block of its table or figure."""
+def _repeated_titles(chunk: Chunk, limits: ReadingLimits) -> dict[int, str]:
+    """The beginning of each table's or figure's title, which its passages repeat, by the index of
+    its block. It takes at most a quarter of a passage."""
     captions: dict[int, list[ChunkUnit]] = {}
     for unit in chunk.units:
         if unit.kind is UnitKind.CAPTION:
@@ -215,26 +223,26 @@ def _prefixes(chunk: Chunk, limits: ReadingLimits) -> dict[int, str]:
     }
 
 
-def _rank(text: str, before: ChunkUnit, unit: ChunkUnit, section_starts: Set[int]) -> Rank:
-    """Rank of the boundary between two neighbouring units of a chunk's text."""
-    if before.block == unit.block:
-        is_below_caption = before.kind is UnitKind.CAPTION and unit.kind is not UnitKind.CAPTION
+def _rank(text: str, previous: ChunkUnit, unit: ChunkUnit, section_starts: Set[int]) -> Rank:
+    """Rank of a cut between two neighbouring units of a chunk's text."""
+    if previous.block == unit.block:
+        is_below_caption = previous.kind is UnitKind.CAPTION and unit.kind is not UnitKind.CAPTION
         return Rank.HELD_TOGETHER if is_below_caption else Rank.UNIT_END
-    if before.kind is UnitKind.HEADING or text.endswith(":", before.start, before.end):
+    if previous.kind is UnitKind.HEADING or text.endswith(":", previous.start, previous.end):
         return Rank.HELD_TOGETHER
     return Rank.SECTION_END if unit.start in section_starts else Rank.BLOCK_END
 
 
-def _fitting(
+def _fitting_units(
     chunk: Chunk, units: Sequence[PassageUnit], limits: ReadingLimits
 ) -> list[PassageUnit]:
-    """The units; one that the model cannot read in full is cut at sentences, else at clauses or
-    words."""
-    texts = [chunk.text[one.start : one.end] for one in units]
-    leads = _leads(units, limits)
+    """The units in order. A unit that is too long for the model is split into sentences, and a
+    sentence that is too long at clauses or words."""
+    texts = [chunk.text[unit.start : unit.end] for unit in units]
+    title_sizes = _title_sizes(units, limits)
     fitting: list[PassageUnit] = []
     for unit, text, size in zip(units, texts, limits.count(texts), strict=True):
-        budget = max(1, limits.longest - leads[unit.prefix])
+        budget = max(1, limits.longest - title_sizes[unit.prefix])
         if size <= budget:
             fitting.append(unit)
             continue
@@ -247,58 +255,60 @@ def _fitting(
     return fitting
 
 
-def _leads(units: Sequence[PassageUnit], limits: ReadingLimits) -> dict[str, int]:
-    """Tokens of each title that a passage of the units may repeat, line end included."""
+def _title_sizes(units: Sequence[PassageUnit], limits: ReadingLimits) -> dict[str, int]:
+    """Tokens of each title that a passage may repeat, line end included; 0 for no title ("")."""
     titles = sorted({unit.prefix for unit in units} - {""})
     return {"": 0} | dict(
         zip(titles, limits.count([f"{title}\n" for title in titles]), strict=True)
     )
 
 
-def _packed(
+def _planned_passages(
     chunk: Chunk, units: Sequence[PassageUnit], limits: ReadingLimits
 ) -> list[PlannedPassage]:
-    """The units of each passage, with its text and its exact size.
+    """Group a chunk's units into passages, with their texts and exact sizes.
 
-    As with chunks, a text may have more tokens than its parts: then it is packed again with a
-    tighter limit.
+    A text may have more tokens than its units counted one by one. If a passage is too long for the
+    model, all are grouped again with a lower limit.
     """
-    ends = [0, *(one.end for one in units)]
+    previous_ends = [0, *(unit.end for unit in units)]
+    # each unit is counted with at most two characters of the white space before it
     sizes = limits.count(
         [
-            chunk.text[max(end, one.start - 2) : one.end]
-            for end, one in zip(ends, units, strict=False)
+            chunk.text[max(end, unit.start - 2) : unit.end]
+            for end, unit in zip(previous_ends, units, strict=False)
         ]
     )
-    leads = _leads(units, limits)
+    title_sizes = _title_sizes(units, limits)
     items = [
         Item(
-            size + (leads[one.prefix] if at == 0 else 0),
-            leads[one.prefix],
-            _cost_before(chunk.text, units, at),
+            size + (title_sizes[unit.prefix] if index == 0 else 0),
+            title_sizes[unit.prefix],
+            _cost_before(chunk.text, units, index),
         )
-        for at, (one, size) in enumerate(zip(units, sizes, strict=True))
+        for index, (unit, size) in enumerate(zip(units, sizes, strict=True))
     ]
     window = limits.window
     while True:
-        parts = [units[first:last] for first, last in choose_cuts(items, window)]
-        owns = [chunk.text[part[0].start : part[-1].end] for part in parts]
+        groups = [units[first:last] for first, last in choose_cuts(items, window)]
+        own_texts = [chunk.text[group[0].start : group[-1].end] for group in groups]
         texts = [
-            f"{part[0].prefix}\n{own}" if part[0].prefix else own
-            for part, own in zip(parts, owns, strict=True)
+            f"{group[0].prefix}\n{own_text}" if group[0].prefix else own_text
+            for group, own_text in zip(groups, own_texts, strict=True)
         ]
         counts = limits.count(texts)
         excess = max(counts) - max(limits.longest, window.high)
-        if excess <= 0 or len(parts) == len(units):
+        if excess <= 0 or len(groups) == len(units):
             return [
-                PlannedPassage(part, text, n_tokens + limits.n_special)
-                for part, text, n_tokens in zip(parts, texts, counts, strict=True)
+                PlannedPassage(group, text, n_tokens + limits.n_special)
+                for group, text, n_tokens in zip(groups, texts, counts, strict=True)
             ]
         window = Window(min(window.low, max(1, window.high - excess)), window.high - excess)
 
 
-def _cost_before(text: str, units: Sequence[PassageUnit], at: int) -> float:
-    if at == 0:
+def _cost_before(text: str, units: Sequence[PassageUnit], index: int) -> float:
+    """Cost of a cut before `units[index]`; 0 before the first unit."""
+    if index == 0:
         return 0.0
-    before, after = units[at - 1], units[at]
+    before, after = units[index - 1], units[index]
     return boundary_cost(text[before.start : before.end], text[after.start : after.end], after.rank)

@@ -1,7 +1,7 @@
-"""From the runs of a paper to its chunks: units are counted, long ones cut, short sections merged,
-texts put together.
+"""The runs of a paper become planned chunks: units are counted, long ones split, short sections
+merged, texts put together.
 
-A planned chunk has its text, but its exact size is counted by `chunker`.
+A planned chunk has its text; `chunker` counts its exact size.
 """
 
 from bisect import bisect_left
@@ -26,36 +26,40 @@ from rag_assets.corpus.chunking.sections import UnitRun, common_path, merged_run
 from rag_assets.corpus.chunking.units import PROSE, Unit, clipped_spans, fragments
 
 _TITLE_SHARE = 4
-"""A repeated title takes at most one part in so many of a chunk."""
+"""A repeated title takes at most a quarter (1 / `_TITLE_SHARE`) of a chunk."""
 
 
 @dataclass(frozen=True, slots=True)
 class SizedRun:
-    """A run whose units fit the maximum, with their sizes in tokens (gap included, at least 1)."""
+    """A run whose units fit the maximum. The tuples have one value per unit."""
 
     run: UnitRun
     units: tuple[Unit, ...]
     """The units of the run; where sections were merged, also the headings between them."""
     sizes: tuple[int, ...]
+    """Tokens of the unit and the white space before it, at least 1."""
     prefix_sizes: tuple[int, ...]
-    """Tokens of the title that a chunk beginning with the unit repeats, line end included."""
+    """Tokens of the title that a chunk repeats if it begins with the unit, line end included."""
 
 
 def sized_runs(
     runs: Sequence[UnitRun], settings: ChunkingSettings, counter: TokenCounter
 ) -> list[SizedRun]:
-    """The runs that chunks are cut from: units counted, long ones cut to fit, short sections
+    """The runs that chunks are cut from: units are counted, long units split, short sections
     merged."""
-    counted = [*_counted(runs, settings, counter)]
-    n_tokens = [sum(one.sizes[len(one.units) - _n_body(one) :]) for one in counted]
-    return [_merged(counted[first:last]) for first, last in merged_runs(runs, n_tokens, settings)]
+    sized = [*_counted(runs, settings, counter)]
+    n_tokens = [
+        sum(sized_run.sizes[len(sized_run.units) - _n_body(sized_run) :]) for sized_run in sized
+    ]
+    return [_merged(sized[first:last]) for first, last in merged_runs(runs, n_tokens, settings)]
 
 
 def _counted(
     runs: Sequence[UnitRun], settings: ChunkingSettings, counter: TokenCounter
 ) -> list[SizedRun]:
-    """Each run with its headings before its text; all are counted in one call."""
+    """Each run with its headings before its text. A unit that is too long for a chunk is split."""
     titles = _Titles(runs, settings.max_tokens, counter)
+    # one call for all units: tokenizers count many texts faster than single ones
     counts = iter(
         counter.count_all(
             [unit.gap + unit.text for run in runs for unit in (*run.headings, *run.units)]
@@ -70,13 +74,13 @@ def _counted(
             whole = titles.shortened(unit)
             budget = max(1, settings.max_tokens - titles.size(whole))
             pieces = fitting_pieces(whole.text, budget, counter.count_all) if size > budget else []
-            parts = fragments(whole, pieces) if len(pieces) > 1 else [whole]
-            units += parts
-            sizes += (
-                [size]
-                if len(parts) == 1
-                else counter.count_all([part.gap + part.text for part in parts])
-            )
+            if len(pieces) > 1:
+                parts = fragments(whole, pieces)
+                units += parts
+                sizes += counter.count_all([part.gap + part.text for part in parts])
+            else:
+                units.append(whole)
+                sizes.append(size)
         counted.append(
             SizedRun(
                 run,
@@ -89,58 +93,65 @@ def _counted(
 
 
 class _Titles:
-    """The titles that chunks repeat, shortened where they would fill a chunk, and their sizes."""
+    """The titles of tables and figures that chunks repeat, shortened where they would fill a chunk,
+    with their sizes."""
 
     def __init__(self, runs: Sequence[UnitRun], max_tokens: int, counter: TokenCounter) -> None:
-        whole = sorted({unit.prefix for run in runs for unit in run.units} - {""})
+        titles = sorted({unit.prefix for run in runs for unit in run.units} - {""})
         self._short: Mapping[str, str] = {
             title: leading_piece(title, max_tokens // _TITLE_SHARE, counter.count_all)
-            for title in whole
+            for title in titles
         }
-        short = list(dict.fromkeys(self._short.values()))
-        counts = counter.count_all([as_line(text) for text in short])
-        self._sizes = {"": 0} | dict(zip(short, counts, strict=True))
+        shortened = list(dict.fromkeys(self._short.values()))
+        counts = counter.count_all([as_line(text) for text in shortened])
+        self._sizes = {"": 0} | dict(zip(shortened, counts, strict=True))
 
     def shortened(self, unit: Unit) -> Unit:
+        """The unit with its title shortened."""
         if not unit.prefix:
             return unit
-        short = self._short[unit.prefix]
+        title = self._short[unit.prefix]
         return replace(
-            unit, prefix=short, prefix_spans=clipped_spans(unit.prefix_spans, 0, len(short), None)
+            unit, prefix=title, prefix_spans=clipped_spans(unit.prefix_spans, 0, len(title), None)
         )
 
     def size(self, unit: Unit) -> int:
+        """Tokens of a unit's shortened title, line end included; 0 without a title."""
         return self._sizes[unit.prefix]
 
 
 def as_line(prefix: str) -> str:
-    """A repeated title as a line of a chunk's text."""
+    """A repeated title with its line end; "" without a title."""
     return f"{prefix}\n" if prefix else ""
 
 
-def _n_body(one: SizedRun) -> int:
-    return sum(unit.kind is not BlockKind.HEADING for unit in one.units)
+def _n_body(sized_run: SizedRun) -> int:
+    """The number of units that are not headings."""
+    return sum(unit.kind is not BlockKind.HEADING for unit in sized_run.units)
 
 
 def _merged(members: Sequence[SizedRun]) -> SizedRun:
-    """One run of all members; the first one's headings only where the common path does not name
-    them."""
+    """Join the runs of `members` into one run.
+
+    Leading headings that name a section of the common path are left out, since the chunk's section
+    path shows them. A single run loses all its headings.
+    """
     first = members[0]
     run = first.run
     if len(members) == 1:
         n_named = len(first.units) - _n_body(first)
     else:
-        path = common_path([one.run.section_path for one in members])
+        path = common_path([member.run.section_path for member in members])
         n_named = sum(1 for _ in takewhile(lambda unit: is_named_by(path, unit), first.units))
-        merged_from = fingerprint("sections", [one.run.section_id for one in members])[:12]
+        merged_from = fingerprint("sections", [member.run.section_id for member in members])[:12]
         run = replace(
             run, section_path=path, section_id=f"{run.section_id.rpartition(':')[0]}:{merged_from}"
         )
     return SizedRun(
         run=run,
-        units=tuple(unit for one in members for unit in one.units)[n_named:],
-        sizes=tuple(size for one in members for size in one.sizes)[n_named:],
-        prefix_sizes=tuple(size for one in members for size in one.prefix_sizes)[n_named:],
+        units=tuple(unit for member in members for unit in member.units)[n_named:],
+        sizes=tuple(size for member in members for size in member.sizes)[n_named:],
+        prefix_sizes=tuple(size for member in members for size in member.prefix_sizes)[n_named:],
     )
 
 
@@ -154,56 +165,61 @@ PATH_SEPARATOR = " > "
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """The text of a chunk, and the places of its parts."""
+    """The text of a chunk, and where its parts are in it."""
 
     text: str
     own_start: int
+    """Offset in `text` after everything that is repeated from before."""
     spans: tuple[Span, ...]
     sections: tuple[SectionPart, ...]
     units: tuple[ChunkUnit, ...]
 
 
 def rendered(units: Sequence[Unit], prefix: str, n_repeated: int) -> Rendered:
-    """The text of a chunk of those units.
+    """Put the text of a chunk together from its units.
 
-    Neighbouring spans of a block that differ in nothing become one. Only a repeated title can
-    precede the first unit; `n_repeated` units are repeated too.
+    prefix: the table's or figure's title that is repeated first, or "". n_repeated: how many of the
+    first units are repeated from the chunk before. Neighbouring spans of one block are joined if
+    they are on the same pages and have the same boxes.
     """
     pieces = [as_line(prefix)]
-    at = own_start = len(pieces[0])
+    offset = own_start = len(pieces[0])
     spans = list(units[0].prefix_spans) if prefix else []
     sections: list[SectionPart] = []
-    placed: list[ChunkUnit] = []
+    chunk_units: list[ChunkUnit] = []
     if prefix:
-        placed.append(
+        chunk_units.append(
             ChunkUnit(
                 0, len(prefix), UnitKind.CAPTION, units[0].block, units[0].start, units[0].start
             )
         )
-    block = None
-    for nth, unit in enumerate(units):
-        gap = unit.gap if nth else ""
+    previous_block = None
+    for index, unit in enumerate(units):
+        gap = unit.gap if index else ""
         pieces += (gap, unit.text)
-        at += len(gap)
-        if nth == n_repeated:
-            own_start = at
-        for own in unit.spans:
-            span = replace(own, start=own.start + at, end=own.end + at)
-            if spans and unit.block == block and _continues(spans[-1], span):
+        offset += len(gap)
+        if index == n_repeated:
+            own_start = offset
+        for unit_span in unit.spans:
+            span = replace(unit_span, start=unit_span.start + offset, end=unit_span.end + offset)
+            if spans and unit.block == previous_block and _continues(spans[-1], span):
                 spans[-1] = replace(spans[-1], end=span.end)
             else:
                 spans.append(span)
-        _extend(sections, unit, at if nth else 0, at + len(unit.text))
-        placed.append(
-            ChunkUnit(at, at + len(unit.text), unit.unit_kind, unit.block, unit.start, unit.end)
+        _extend(sections, unit, offset if index else 0, offset + len(unit.text))
+        chunk_units.append(
+            ChunkUnit(
+                offset, offset + len(unit.text), unit.unit_kind, unit.block, unit.start, unit.end
+            )
         )
-        block = unit.block
-        at += len(unit.text)
-    return Rendered("".join(pieces), own_start, tuple(spans), tuple(sections), tuple(placed))
+        previous_block = unit.block
+        offset += len(unit.text)
+    return Rendered("".join(pieces), own_start, tuple(spans), tuple(sections), tuple(chunk_units))
 
 
 def _extend(sections: list[SectionPart], unit: Unit, start: int, end: int) -> None:
-    """Add a unit at `[start, end)` to the section it belongs to."""
+    """Add a unit, placed at `[start, end)` in the chunk's text, to the last section, or begin a new
+    section: where the path changes, and at a heading that follows text."""
     path = PATH_SEPARATOR.join(unit.section_path)
     is_heading = unit.kind is BlockKind.HEADING
     last = sections[-1] if sections else None
@@ -218,7 +234,8 @@ def _extend(sections: list[SectionPart], unit: Unit, start: int, end: int) -> No
 
 
 def _continues(span: Span, following: Span) -> bool:
-    """Whether both are one stretch of the document with the same pages and boxes."""
+    """Whether `following` directly continues `span` in the document, with the same pages and
+    boxes."""
     if span.source_start is None or following.source_start is None:
         return replace(span, start=0, end=0) == replace(following, start=0, end=0)
     expected = replace(
@@ -232,7 +249,7 @@ def _continues(span: Span, following: Span) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """What a chunk repeats from before its own first unit."""
+    """What a chunk repeats from before its first own unit."""
 
     first: int
     """Index of the first repeated unit; the chunk's own first unit if nothing is repeated."""
@@ -242,48 +259,47 @@ class Lead:
 
 @dataclass(frozen=True, slots=True)
 class PlannedChunk:
-    """A chunk whose exact size is not known yet: `units[start:last]` of its run, its own from
-    `first` on."""
+    """A chunk whose exact size is not known yet: `units[start:last]` of its run. Its own units are
+    `units[first:last]`; those before are repeated."""
 
     start: int
     first: int
     last: int
     section_path: tuple[str, ...]
-    """The titles that the paths of its sections begin with."""
+    """The titles that the paths of all its sections begin with."""
     rendered: Rendered
 
 
 def planned_chunks(run: SizedRun, settings: ChunkingSettings, limit: int) -> list[PlannedChunk]:
-    """The run cut into chunks of at most `limit` tokens, by the sizes of its units; one unit may be
-    longer."""
+    """Cut the run into chunks of at most `limit` tokens, counted by the sizes of its units. A chunk
+    of one unit may be longer."""
     low = max(2 * settings.target_tokens - settings.max_tokens, settings.target_tokens // 2, 1)
     leads = _leads(run, settings.overlap_tokens, limit)
     items = [
-        Item(size, lead.n_tokens, _cost_before(run.units, at))
-        for at, (size, lead) in enumerate(zip(run.sizes, leads, strict=True))
+        Item(size, lead.n_tokens, _cost_before(run.units, index))
+        for index, (size, lead) in enumerate(zip(run.sizes, leads, strict=True))
     ]
     cuts = choose_cuts(items, Window(min(low, max(limit, 1)), limit))
-    found = (_planned(run, leads[first], first, last) for first, last in cuts)
-    return [chunk for chunk in found if chunk is not None]
+    planned = (_planned(run, leads[first], first, last) for first, last in cuts)
+    return [chunk for chunk in planned if chunk is not None]
 
 
 def _planned(run: SizedRun, lead: Lead, first: int, last: int) -> PlannedChunk | None:
-    """The chunk of own units `[first, last)`, without headings at its edges; None when there are
-    only headings.
+    """The chunk whose own units are `[first, last)`; None if these are only headings.
 
-    A heading at its end belongs to the text of the next chunk, one at its beginning is named by its
-    path.
+    Headings at its end are left out: they belong to the next chunk. Headings at its beginning are
+    left out if the section path names them.
     """
     while last > first and run.units[last - 1].kind is BlockKind.HEADING:
         last -= 1
-    body = [
+    body_paths = [
         unit.section_path
         for unit in run.units[lead.first : last]
         if unit.kind is not BlockKind.HEADING
     ]
-    if not body:
+    if not body_paths:
         return None
-    path = common_path(list(dict.fromkeys(body)))
+    path = common_path(list(dict.fromkeys(body_paths)))
     start = lead.first
     while is_named_by(path, run.units[start]):
         start += 1
@@ -294,44 +310,49 @@ def _planned(run: SizedRun, lead: Lead, first: int, last: int) -> PlannedChunk |
 
 
 def _leads(run: SizedRun, overlap_tokens: int, limit: int) -> list[Lead]:
-    """For each unit, what a chunk whose own text begins there repeats: sentences of its section, or
-    a table's title."""
-    before = [0, *accumulate(run.sizes)]
+    """For each unit, what a chunk repeats if its own text begins there: the last sentences of the
+    same section, or the title of the unit's table or figure."""
+    tokens_before = [0, *accumulate(run.sizes)]
     leads, barrier = [Lead(0)][: len(run.units)], 0
-    for at in range(1, len(run.units)):
-        unit, previous, room = run.units[at], run.units[at - 1], limit - run.sizes[at]
+    for index in range(1, len(run.units)):
+        unit, previous, room = run.units[index], run.units[index - 1], limit - run.sizes[index]
+        # no sentence before the barrier is repeated
         if (
             previous.kind not in PROSE
             or previous.is_fragment
             or previous.section_path != unit.section_path
         ):
-            barrier = at
-        if unit.prefix and previous.block == unit.block and run.prefix_sizes[at] <= room:
-            leads.append(Lead(at, unit.prefix, run.prefix_sizes[at]))
+            barrier = index
+        if unit.prefix and previous.block == unit.block and run.prefix_sizes[index] <= room:
+            leads.append(Lead(index, unit.prefix, run.prefix_sizes[index]))
         elif unit.kind not in PROSE or unit.is_fragment:
-            leads.append(Lead(at))
+            leads.append(Lead(index))
         else:
             budget = max(0, min(overlap_tokens, room))
-            first = max(barrier, bisect_left(before, before[at] - budget, hi=at))
-            leads.append(Lead(first, "", before[at] - before[first]))
+            first = max(
+                barrier, bisect_left(tokens_before, tokens_before[index] - budget, hi=index)
+            )
+            leads.append(Lead(first, "", tokens_before[index] - tokens_before[first]))
     return leads
 
 
-def _cost_before(units: Sequence[Unit], at: int) -> float:
-    if at == 0:
+def _cost_before(units: Sequence[Unit], index: int) -> float:
+    """Cost of a cut before `units[index]`; 0 before the first unit."""
+    if index == 0:
         return 0.0
-    before, after = units[at - 1], units[at]
+    before, after = units[index - 1], units[index]
     return boundary_cost(before.text, after.text, _rank(before, after))
 
 
 def _rank(before: Unit, after: Unit) -> Rank:
-    in_one_block = before.block == after.block
+    """Rank of a cut between two neighbouring units."""
+    are_of_one_block = before.block == after.block
     if before.kind is BlockKind.HEADING or before.text.endswith(":"):
         return Rank.HELD_TOGETHER
     if after.kind is BlockKind.HEADING or before.section_path != after.section_path:
         return Rank.SECTION_END
     if BlockKind.FORMULA in (before.kind, after.kind):
         return Rank.HELD_TOGETHER
-    if in_one_block and (before.is_caption or (before.is_fragment and after.is_fragment)):
+    if are_of_one_block and (before.is_caption or (before.is_fragment and after.is_fragment)):
         return Rank.HELD_TOGETHER
-    return Rank.UNIT_END if in_one_block else Rank.BLOCK_END
+    return Rank.UNIT_END if are_of_one_block else Rank.BLOCK_END

@@ -1,10 +1,11 @@
-"""What must hold of chunks and passages before they are published, and figures of the chunks: for the
-whole corpus (chunk_stats.json), and where the text of each paper went.
+"""What must hold for chunks and passages before they are published, and statistics of the chunks:
+of the whole corpus (chunk_stats.json), and how much text of each paper reached its chunks.
 
-Of promises, each function returns the rows that break one. `broken_by_chunks` and
-`broken_by_passages` apply them to one paper, which is then quarantined: left out with its reason, so
-that the other papers go on. The lists at the end apply them to the whole table. Characters are
-counted by `domain.n_text_chars` when a paper's blocks and chunks are made; here they are summed.
+The function of a promise returns the rows that break it. `broken_by_chunks` and
+`broken_by_passages` check one paper. A paper that breaks a promise is quarantined: it is left out
+with the reason, and the others go on. The lists at the end check the whole table.
+`domain.n_text_chars` counts the characters when blocks and chunks are made; here the counts are
+summed.
 """
 
 from collections import Counter
@@ -28,37 +29,39 @@ _TOP_SECTIONS = 20
 def chunk_stats(
     chunks: pa.Table, parsed_index: pa.Table, settings: ChunkingSettings
 ) -> dict[str, Any]:
-    """JSON-ready statistics of the whole corpus, by source and by the most frequent section titles.
+    """JSON-ready statistics of the whole corpus, of each source and of the most frequent section
+    titles.
 
-    `chunks`: schema CHUNKS; `parsed_index`: schema PARSED_INDEX, says which papers were read from a
-    fallback. Shares are of chunks, 0 to 1; null where there are no chunks.
+    `chunks`: schema CHUNKS; `parsed_index`: schema PARSED_INDEX, which says for which papers the
+    fallback parser was used. Shares are shares of chunks, 0 to 1; null where there are no chunks.
     """
     papers = parsed_index.select(["paper_id", "used_fallback"]).to_pylist()
     fell_back = {row["paper_id"]: row["used_fallback"] for row in papers}
-    columns = chunks.select(
+    rows = chunks.select(
         ["paper_id", "section_title", "source", "n_tokens", "page_start"]
     ).to_pylist()
-    sources = sorted({row["source"] for row in columns})
+    sources = sorted({row["source"] for row in rows})
     titles = [
         title
-        for title, _ in Counter(row["section_title"] for row in columns).most_common(_TOP_SECTIONS)
+        for title, _ in Counter(row["section_title"] for row in rows).most_common(_TOP_SECTIONS)
     ]
     return {
         "tokenizer": settings.tokenizer,
-        "n_papers": len({row["paper_id"] for row in columns}),
-        **_figures(columns, fell_back),
+        "n_papers": len({row["paper_id"] for row in rows}),
+        **_figures(rows, fell_back),
         "by_source": {
-            source: _figures([r for r in columns if r["source"] == source], fell_back)
+            source: _figures([row for row in rows if row["source"] == source], fell_back)
             for source in sources
         },
         "by_section_title": {
-            title: _figures([r for r in columns if r["section_title"] == title], fell_back)
+            title: _figures([row for row in rows if row["section_title"] == title], fell_back)
             for title in titles
         },
     }
 
 
 def _figures(rows: list[dict[str, Any]], fell_back: dict[str, bool | None]) -> dict[str, Any]:
+    """The statistics of some chunks. fell_back: by paper_id, whether the fallback parser was used."""
     if not rows:
         return {
             "n_chunks": 0,
@@ -83,17 +86,19 @@ def _figures(rows: list[dict[str, Any]], fell_back: dict[str, bool | None]) -> d
 
 _COUNTS = ("n_in_blocks", "n_heading", "n_back_matter", "n_title_page")
 _MOST_LOST_SHARE, _NEGLIGIBLE_CHARS = 0.02, 20
-"""In a paper of a few words a hyphen that was mended is 2 % already."""
+"""A paper may lose 2 % of its characters, or 20 characters: in a paper of a few words, one mended
+hyphen is more than 2 %."""
 
 
 def text_accounts(chunks: pa.Table, blocks: pa.Table, index: pa.Table) -> list[dict[str, Any]]:
-    """One row per paper that was read, the one that lost the largest share first.
+    """One row of character counts per parsed paper; the paper that lost the largest share comes
+    first.
 
-    n_source: what the parser counted in the source, back matter and title page aside. n_in_blocks:
-    text of the blocks that belongs into chunks, n_title_page of it from the title page; n_heading,
-    n_back_matter: text of the other blocks. n_running: blocks that were dropped as running headers
-    and footers. n_in_chunks: text that is in a chunk, repeats aside. n_lost: what is missing in
-    blocks, and of these in chunks.
+    n_source: characters in the source, counted by the parser without back matter and title page.
+    n_in_blocks: characters of the blocks that belong in chunks; n_title_page: how many of these are
+    on the title page. n_heading, n_back_matter: characters of the other blocks. n_running: blocks
+    dropped as running headers and footers. n_in_chunks: characters in chunks, each counted once.
+    n_lost: characters that did not get from the source into blocks, or from blocks into chunks.
     """
     in_blocks = _block_counts(blocks)
     summed = chunks.group_by("paper_id").aggregate([("n_own_chars", "sum")])
@@ -106,8 +111,9 @@ def text_accounts(chunks: pa.Table, blocks: pa.Table, index: pa.Table) -> list[d
         paper_id, n_source = paper["paper_id"], paper["n_source_chars"]
         counts = in_blocks.get(paper_id, dict.fromkeys(_COUNTS, 0))
         n_chunked = in_chunks.get(paper_id, 0)
-        n_before = n_source - (counts["n_in_blocks"] + counts["n_heading"] - counts["n_title_page"])
-        n_lost = max(n_before, 0) + max(counts["n_in_blocks"] - n_chunked, 0)
+        # the title page is made from records, it is not in the source
+        n_read = counts["n_in_blocks"] + counts["n_heading"] - counts["n_title_page"]
+        n_lost = max(n_source - n_read, 0) + max(counts["n_in_blocks"] - n_chunked, 0)
         n_running = paper["n_dropped_running"]
         account = {"n_running": n_running, "n_in_chunks": n_chunked, "n_lost": n_lost}
         rows.append({"paper_id": paper_id, "n_source": n_source, **counts, **account})
@@ -115,7 +121,7 @@ def text_accounts(chunks: pa.Table, blocks: pa.Table, index: pa.Table) -> list[d
 
 
 def share_lost(account: Mapping[str, Any]) -> float:
-    """Share of a paper's text, 0 to 1, that did not come from its source into its chunks."""
+    """Share of a paper's text that did not get from its source into its chunks, 0 to 1."""
     return float(account["n_lost"] / max(account["n_source"], account["n_lost"], 1))
 
 
@@ -129,20 +135,25 @@ def lost_text(accounts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _block_counts(blocks: pa.Table) -> dict[str, dict[str, int]]:
+    """Characters of each paper's blocks, by paper_id and by the names in `_COUNTS`."""
     summed = blocks.group_by(["paper_id", "zone", "kind"]).aggregate([("n_chars", "sum")])
     counts: dict[str, dict[str, int]] = {}
     for row in summed.to_pylist():
-        kind = "n_heading" if row["kind"] == BlockKind.HEADING else "n_in_blocks"
-        name = "n_back_matter" if row["zone"] == Zone.BACK else kind
-        own = counts.setdefault(row["paper_id"], dict.fromkeys(_COUNTS, 0))
-        own[name] += row["n_chars_sum"]
+        if row["zone"] == Zone.BACK:
+            name = "n_back_matter"
+        elif row["kind"] == BlockKind.HEADING:
+            name = "n_heading"
+        else:
+            name = "n_in_blocks"
+        paper_counts = counts.setdefault(row["paper_id"], dict.fromkeys(_COUNTS, 0))
+        paper_counts[name] += row["n_chars_sum"]
         if row["zone"] == Zone.TITLE_PAGE and name == "n_in_blocks":
-            own["n_title_page"] += row["n_chars_sum"]
+            paper_counts["n_title_page"] += row["n_chars_sum"]
     return counts
 
 
 _LEAST_REFERENCES = 2
-_MOST_TOLD = 10
+_MOST_LISTED = 10
 
 
 @dataclass(frozen=True)
@@ -150,14 +161,14 @@ class ChunksCandidate:
     """Chunks before publication, and what they are checked against."""
 
     chunks: pa.Table
-    """Without their texts."""
+    """Without the column of texts."""
     back_matter: pa.Table
     like_references: Offenders
-    """See `reading_as_references`."""
+    """The rows that `reading_as_references` found."""
     settings: ChunkingSettings
     quarantined: Sequence[QuarantinedPaper]
     accounts: Sequence[dict[str, Any]]
-    """Where the text of each paper that was not quarantined went, see `stats`."""
+    """The rows of `text_accounts`, without quarantined papers."""
 
 
 @dataclass(frozen=True)
@@ -165,9 +176,9 @@ class PassagesCandidate:
     """Passages before publication, and what they are checked against."""
 
     passages: pa.Table
-    """Without their texts."""
+    """Without the column of texts."""
     max_tokens: int
-    """What the embedding model reads."""
+    """The most tokens that the embedding model reads."""
     quarantined: Sequence[QuarantinedPaper]
 
 
@@ -202,37 +213,37 @@ def from_back_matter(chunks: pa.Table, blocks: pa.Table) -> pa.Table:
 
 
 def reading_as_references(chunks: pa.Table) -> pa.Table:
-    """Chunks outside the back matter that are a list of references by the form of their lines."""
-    found = []
+    """Chunks outside the back matter that look like a list of references: at least two lines, and
+    at least half of all lines, have the form of a reference."""
+    are_references = []
     for text in chunks["text"].to_pylist():
         lines = [line for line in text.split("\n") if line.strip()]
-        n = sum(map(looks_like_reference, lines))
-        found.append(n >= _LEAST_REFERENCES and 2 * n >= len(lines))
-    return chunks.filter(pa.array(found, pa.bool_()))
+        n_references = sum(map(looks_like_reference, lines))
+        are_references.append(n_references >= _LEAST_REFERENCES and 2 * n_references >= len(lines))
+    return chunks.filter(pa.array(are_references, pa.bool_()))
 
 
 def with_half_a_page_range(chunks: pa.Table) -> pa.Table:
-    """Chunks with a first page and no last one, or the reverse."""
+    """Chunks that have a first page but no last page, or the reverse."""
     return chunks.filter(pc.xor(pc.is_null(chunks["page_start"]), pc.is_null(chunks["page_end"])))
 
 
 def without_page(chunks: pa.Table) -> pa.Table:
-    """Chunks without a proven page; a title page has none, since its statements may come from other
-    files."""
+    """Chunks without a known page, except title pages: these may be made from several files."""
     is_placeable = pc.not_equal(chunks["section_title"], TITLE_PAGE_HEADING)
     return chunks.filter(pc.and_(pc.is_null(chunks["page_start"]), is_placeable))
 
 
 def longer_than_model_reads(passages: pa.Table, max_tokens: int) -> pa.Table:
-    """Passages with more tokens, special ones included, than the embedding model reads."""
+    """Passages with more tokens than the embedding model reads, special tokens included."""
     return passages.filter(pc.greater(passages["n_tokens"], max_tokens))
 
 
 def broken_by_chunks(
     chunks: pa.Table, blocks: pa.Table, settings: ChunkingSettings
 ) -> Iterator[str]:
-    """The promises that the chunks of one paper break, each as a phrase that can follow its file's
-    name."""
+    """The promises that the chunks of one paper break. Each is a phrase that follows the file's
+    name: "has 2 chunks with the same id as another (ids_unique)"."""
     if not len(chunks) and pc.any(blocks["is_indexable"]).as_py():
         yield "has text but no chunk"
     unbounded = f"without a token or with more than {settings.max_tokens} (token_bounds)"
@@ -247,7 +258,8 @@ def broken_by_chunks(
 
 
 def broken_by_passages(passages: pa.Table, max_tokens: int) -> Iterator[str]:
-    """The promises that the passages of one paper break, as `broken_by_chunks`."""
+    """The promises that the passages of one paper break, as phrases like those of
+    `broken_by_chunks`."""
     if not len(passages):
         yield "has chunks but no passage"
     if n := len(longer_than_model_reads(passages, max_tokens)):
@@ -257,13 +269,14 @@ def broken_by_passages(passages: pa.Table, max_tokens: int) -> Iterator[str]:
 
 
 def _lost_in_words(_: ChunksCandidate, rows: Offenders) -> str:
-    told = (
+    """The message of the promise `no_text_lost`."""
+    listed = (
         f"{row['paper_id']} {share_lost(row):.0%} ({row['n_lost']:,} characters)"
-        for row in rows[:_MOST_TOLD]
+        for row in rows[:_MOST_LISTED]
     )
-    n_more = len(rows) - _MOST_TOLD
+    n_more = len(rows) - _MOST_LISTED
     more = f" and {n_more} more papers" if n_more > 0 else ""
-    return f"Text was lost between the file and its chunks: {', '.join(told)}{more}. Compare with the file."
+    return f"Text was lost between the file and its chunks: {', '.join(listed)}{more}. Compare with the file."
 
 
 CHUNK_PROMISES: list[Promise[Any]] = [

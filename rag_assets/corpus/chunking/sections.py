@@ -1,13 +1,13 @@
-"""Which blocks of a paper may share a chunk: runs of one section.
+"""Groups the blocks of a paper into runs: blocks of one section that may share a chunk.
 
 A run ends where the section, the zone or the author (people or a model) changes, and at back
-matter. A chunk of one section has the heading as its section title and not in its text; runs keep
-it for chunks of several sections.
+matter. A chunk of one section has the heading as its section title, not in its text. Runs keep
+their headings for chunks of several sections.
 
-A section shorter than the minimum (a stray line, the sentence before the first subsection) joins
-the neighbour with which it shares the nearest heading; of two that are equally near, the shorter
-one. Sections without a common heading, runs of different zones or authors, and runs with back
-matter between them are never merged.
+A section shorter than the minimum (a stray line, the sentence before the first subsection) is
+merged with a neighbour: the one with which it shares the deepest common heading, and of two equally
+near ones the shorter. Never merged are sections without a common heading, runs of different zones
+or authors, and runs with back matter between them.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -45,19 +45,20 @@ class UnitRun:
 
     section_id: str
     section_path: tuple[str, ...]
+    """Titles of the sections around it, outermost first."""
     zone: Zone
     is_generated: bool
     units: tuple[Unit, ...]
     headings: tuple[Unit, ...] = ()
-    """The headings between the run before and this one."""
+    """The headings between this run and the run before."""
     follows: bool = False
-    """Only headings are between the run before and this one, and their zone and author are the
-    same."""
+    """Whether only headings are between this run and the run before, and both have the same zone
+    and author."""
 
 
 def read_runs(paper_id: str, blocks: Sequence[Block]) -> list[UnitRun]:
-    """The runs of a paper in reading order; their units and headings have the gap to the text
-    before."""
+    """The runs of a paper in reading order. The `gap` of each unit and heading is the text between
+    it and the unit before."""
     reader = _RunReader(paper_id, BLOCK_SEPARATOR.join(block.text for block in blocks))
     for placed in _placed(blocks):
         reader.read(placed)
@@ -66,7 +67,8 @@ def read_runs(paper_id: str, blocks: Sequence[Block]) -> list[UnitRun]:
 
 
 class _RunReader:
-    """Collects blocks into runs."""
+    """Collects blocks into runs. `read` takes one block after another; `close` ends the last
+    run."""
 
     def __init__(self, paper_id: str, document: str) -> None:
         self.runs: list[UnitRun] = []
@@ -78,9 +80,11 @@ class _RunReader:
         self._n_headings: dict[tuple[str, ...], int] = {}
 
     def read(self, placed: PlacedBlock) -> None:
+        """Add a block to the current run, or end the run at a heading, at text that is not searched
+        (back matter), or where section, zone or author changes."""
         block = placed.block
         if block.is_indexable:
-            if self._run and _belonging(self._run[0].block) != _belonging(block):
+            if self._run and _run_key(self._run[0].block) != _run_key(block):
                 self.close()
             self._run.append(placed)
         elif block.kind is BlockKind.HEADING:
@@ -94,15 +98,15 @@ class _RunReader:
             self._is_after_gap = True
 
     def close(self) -> None:
-        """End the run that is being read."""
+        """End the current run and add it to `runs`."""
         if not self._run:
             return
         first = self._run[0].block
-        before = self.runs[-1] if self.runs and not self._is_after_gap else None
+        previous = self.runs[-1] if self.runs and not self._is_after_gap else None
         headings = (
             []
             if first.is_generated
-            else [one for one in self._headings if one.block.zone is first.zone]
+            else [heading for heading in self._headings if heading.block.zone is first.zone]
         )
         run = UnitRun(
             section_id=_section_id(
@@ -112,11 +116,11 @@ class _RunReader:
             zone=first.zone,
             is_generated=first.is_generated,
             units=(),
-            follows=before is not None
-            and (before.zone, before.is_generated) == (first.zone, first.is_generated)
+            follows=previous is not None
+            and (previous.zone, previous.is_generated) == (first.zone, first.is_generated)
             and len(headings) == len(self._headings),
         )
-        end = before.units[-1].end if before and run.follows else None
+        end = previous.units[-1].end if previous and run.follows else None
         units = self._units([*headings, *self._run], end)
         n_headings = sum(unit.kind is BlockKind.HEADING for unit in units)
         self.runs.append(
@@ -124,46 +128,50 @@ class _RunReader:
         )
         self._run, self._headings, self._is_after_gap = [], [], False
 
-    def _units(self, placed: Sequence[PlacedBlock], end: int | None) -> list[Unit]:
-        """The units of blocks; `end` is where the unit before them ends, None when they follow
-        nothing."""
+    def _units(self, placed: Sequence[PlacedBlock], previous_end: int | None) -> list[Unit]:
+        """The units of consecutive blocks. previous_end: document offset where the unit before them
+        ends; None if no text precedes them in their group of runs."""
         units: list[Unit] = []
-        for one in placed:
-            own = STRATEGIES[one.block.kind](one)
-            if own and end is not None:
-                between = self._document[
-                    end : own[0].start
-                ]  # rows of a table without text are left out
-                own[0] = replace(own[0], gap=BLOCK_SEPARATOR if between.strip() else between)
-            units += own
-            end = units[-1].end if units else end
+        for placed_block in placed:
+            block_units = STRATEGIES[placed_block.block.kind](placed_block)
+            if block_units and previous_end is not None:
+                # skipped text may be in between: empty rows of a table make no units
+                between = self._document[previous_end : block_units[0].start]
+                block_units[0] = replace(
+                    block_units[0], gap=BLOCK_SEPARATOR if between.strip() else between
+                )
+            units += block_units
+            previous_end = units[-1].end if units else previous_end
         return units
 
 
-def _belonging(block: Block) -> tuple[tuple[str, ...], Zone, bool]:
+def _run_key(block: Block) -> tuple[tuple[str, ...], Zone, bool]:
+    """What all blocks of a run have in common."""
     return block.section_path, block.zone, block.is_generated
 
 
 def _placed(blocks: Sequence[Block]) -> Iterator[PlacedBlock]:
-    at = 0
+    """Each block with its index and its offset in the document."""
+    offset = 0
     for index, block in enumerate(blocks):
-        yield PlacedBlock(block, index, at)
-        at += len(block.text) + len(BLOCK_SEPARATOR)
+        yield PlacedBlock(block, index, offset)
+        offset += len(block.text) + len(BLOCK_SEPARATOR)
 
 
 def _section_id(paper_id: str, path: tuple[str, ...], occurrence: int) -> str:
+    """The id of a section: a hash of its path. The second section with the same path gets "-2"."""
     digest = fingerprint("section", path)[:12]
     return f"{paper_id}:{digest}" if occurrence == 1 else f"{paper_id}:{digest}-{occurrence}"
 
 
 @dataclass(frozen=True)
 class _Group:
-    """Runs `[first, last)` that will share chunks."""
+    """The runs `[first, last)`, which will share chunks."""
 
     first: int
     last: int
     section_path: tuple[str, ...]
-    """The titles that the paths of its runs begin with."""
+    """The titles that the paths of all its runs begin with."""
     n_tokens: int
     n_chars: int
 
@@ -171,10 +179,11 @@ class _Group:
 def merged_runs(
     runs: Sequence[UnitRun], n_tokens: Sequence[int], settings: ChunkingSettings
 ) -> list[tuple[int, int]]:
-    """Ranges `[first, last)` of runs that are chunked together, in order; every run is in one.
+    """Decide which runs are chunked together: ranges `[first, last)`, in order; every run is in
+    one.
 
-    The nearest pair of neighbours, one of them short, is merged until no such pair is left.
-    n_tokens: the size of each run.
+    n_tokens: the size of each run. Of all pairs of neighbours with a short group in them, the
+    nearest pair is merged, again and again until no such pair is left.
     """
 
     def is_short(group: _Group) -> bool:
@@ -182,40 +191,46 @@ def merged_runs(
             return False
         return group.n_tokens < settings.min_tokens or group.n_chars < settings.min_chars
 
-    def distance(one: _Group, other: _Group) -> tuple[int, int] | None:
-        """Minus the depth of the common heading, then the tokens together; None where two
-        neighbours may not be merged."""
-        if not runs[other.first].follows:
+    def distance(group: _Group, following: _Group) -> tuple[int, int] | None:
+        """How far apart two neighbours are: minus the depth of their common heading, then the
+        number of their tokens. None if they may not be merged."""
+        if not runs[following.first].follows:
             return None
-        common = common_path([one.section_path, other.section_path])
-        if any(heading.section_path == common for heading in runs[other.first].headings):
-            common = common[:-1]  # two sections of one name
-        if not common or not (is_short(one) or is_short(other)):
+        common = common_path([group.section_path, following.section_path])
+        if any(heading.section_path == common for heading in runs[following.first].headings):
+            common = common[:-1]  # a second section of the same name begins here
+        if not common or not (is_short(group) or is_short(following)):
             return None
-        return -len(common), one.n_tokens + other.n_tokens
+        return -len(common), group.n_tokens + following.n_tokens
 
     groups = []
-    for _, members in groupby(range(len(runs)), lambda at: (runs[at].section_id, runs[at].zone)):
-        # the runs of one section are as long as all of it
+    for _, members in groupby(
+        range(len(runs)), lambda index: (runs[index].section_id, runs[index].zone)
+    ):
+        # every run of a section gets the size of the whole section: a section is short or not
         section = list(members)
-        n_section = sum(n_tokens[at] for at in section)
-        n_chars = sum(len(unit.text) for at in section for unit in runs[at].units)
-        groups += [_Group(at, at + 1, runs[at].section_path, n_section, n_chars) for at in section]
-    distances = [distance(one, other) for one, other in pairwise(groups)]
-    while near := [(found, at) for at, found in enumerate(distances) if found is not None]:
-        _, at = min(near)
-        one, other = groups[at : at + 2]
-        groups[at : at + 2] = [
+        n_section = sum(n_tokens[index] for index in section)
+        n_chars = sum(len(unit.text) for index in section for unit in runs[index].units)
+        groups += [
+            _Group(index, index + 1, runs[index].section_path, n_section, n_chars)
+            for index in section
+        ]
+    distances = [distance(*pair) for pair in pairwise(groups)]
+    while near := [(value, index) for index, value in enumerate(distances) if value is not None]:
+        _, index = min(near)
+        group, following = groups[index : index + 2]
+        groups[index : index + 2] = [
             _Group(
-                one.first,
-                other.last,
-                common_path([one.section_path, other.section_path]),
-                one.n_tokens + other.n_tokens,
-                one.n_chars + other.n_chars,
+                group.first,
+                following.last,
+                common_path([group.section_path, following.section_path]),
+                group.n_tokens + following.n_tokens,
+                group.n_chars + following.n_chars,
             )
         ]
-        around = groups[max(0, at - 1) : at + 2]
-        distances[max(0, at - 1) : at + 2] = [distance(*pair) for pair in pairwise(around)]
+        # only the distances of the merged group to its two neighbours change
+        changed = groups[max(0, index - 1) : index + 2]
+        distances[max(0, index - 1) : index + 2] = [distance(*pair) for pair in pairwise(changed)]
     return [(group.first, group.last) for group in groups]
 
 

@@ -1,7 +1,7 @@
-"""Brings chunks and passages up to date: a worker turns the packed rows of one paper into packed
-rows.
+"""Brings chunks and passages up to date. A worker process gets the packed rows of one paper and
+returns packed rows.
 
-Assets check and publish what is made.
+The assets check the result and publish it.
 """
 
 import logging
@@ -42,16 +42,16 @@ class ReadingWindow:
     """What an embedding model can read."""
 
     name: str
-    """Names the tokenizer; another name makes all passages anew."""
+    """Name of the tokenizer. All passages are made again if it changes."""
     count_tokens: CountAll
-    """Tokens of each text, special tokens included, not truncated. Can be pickled, since workers
-    call it."""
+    """Tokens of each text, special tokens included, not truncated. Must be picklable, since worker
+    processes call it."""
     max_tokens: int
 
 
 @dataclass(frozen=True)
 class AddedText:
-    """Text that is searched with the passages without being part of them."""
+    """Texts that are searched together with the passages."""
 
     titles: Mapping[str, str] = field(default_factory=dict)
     """Titles of papers, by paper_id; papers without one are left out."""
@@ -59,6 +59,8 @@ class AddedText:
     """Summaries of chunks, by paper_id and chunk_id; chunks without one are left out."""
 
     def of(self, paper_id: str) -> tuple[str, Mapping[str, str]]:
+        """The title of a paper and the summaries of its chunks by chunk_id, as far as they are
+        known."""
         return self.titles.get(paper_id, ""), self.summaries.get(paper_id, {})
 
 
@@ -71,12 +73,13 @@ def update_chunks(
 ) -> PapersUpdate:
     """Bring the chunks up to date with the blocks; see `update_each`.
 
-    `published`: schema CHUNKS. `blocks`: schema BLOCKS. A paper whose chunks break a promise is
+    `published`: schema CHUNKS. `blocks`: schema BLOCKS. A paper is cut again if its blocks, the
+    settings, the tokenizer or `CHUNKER_VERSION` changed. A paper whose chunks break a promise is
     quarantined.
     """
-    cut_by = (settings.fingerprint(), counter.name, CHUNKER_VERSION)
-    cut = partial(cut_chunks, settings=settings, counter=counter)
-    return update_each(published, blocks, lambda _: cut_by, cut, spread)
+    versions = (settings.fingerprint(), counter.name, CHUNKER_VERSION)
+    cut_paper = partial(cut_chunks, settings=settings, counter=counter)
+    return update_each(published, blocks, lambda _: versions, cut_paper, spread)
 
 
 def update_passages(
@@ -87,48 +90,52 @@ def update_passages(
     spread: Spread,
     added: AddedText = AddedText(),
 ) -> PapersUpdate:
-    """Bring the passages up to date with the chunks, as `update_chunks`.
+    """Bring the passages up to date with the chunks, like `update_chunks`.
 
     `published`: schema PASSAGES. `chunks`: schema CHUNKS.
     """
-    reads = (settings.fingerprint(), window.name, window.max_tokens, PASSAGER_VERSION)
+    versions = (settings.fingerprint(), window.name, window.max_tokens, PASSAGER_VERSION)
 
-    def made_with(paper: str) -> list[object]:
-        title, summaries = added.of(paper)
-        return [title, [*chain(*summaries.items())], *reads]
+    def other_inputs(paper_id: str) -> list[object]:
+        title, summaries = added.of(paper_id)
+        return [title, [*chain(*summaries.items())], *versions]
 
-    cut = partial(cut_passages_of, settings=settings, window=window)
-    return update_each(published, chunks, made_with, cut, spread, texts=added.of)
+    cut_paper = partial(cut_passages_of, settings=settings, window=window)
+    return update_each(published, chunks, other_inputs, cut_paper, spread, texts=added.of)
 
 
 def cut_chunks(job: PaperJob, settings: ChunkingSettings, counter: TokenCounter) -> PaperOutcome:
-    """Rows of schema CHUNKS; the job has rows of schema BLOCKS."""
+    """Cut one paper into chunks: rows of schema CHUNKS, made from the job's rows of schema
+    BLOCKS."""
 
-    def cut(own: pa.Table) -> pa.Table:
-        source = own["source"][0].as_py()
-        blocks = blocks_from(own)
-        made = chunk_paper(
+    def cut(paper_rows: pa.Table) -> pa.Table:
+        source = paper_rows["source"][0].as_py()
+        blocks = blocks_from(paper_rows)
+        chunks = chunk_paper(
             job.paper_id, blocks, job.file_path, source, settings, counter, job.fingerprint
         )
-        return to_table(list(map(chunk_row, made)), CHUNKS)
+        return to_table(list(map(chunk_row, chunks)), CHUNKS)
 
-    return _cut_or_quarantined(job, cut, lambda made, own: broken_by_chunks(made, own, settings))
+    return _cut_or_quarantined(
+        job, cut, lambda chunks, paper_rows: broken_by_chunks(chunks, paper_rows, settings)
+    )
 
 
 def cut_passages_of(
     job: PaperJob, settings: PassageSettings, window: ReadingWindow
 ) -> PaperOutcome:
-    """Rows of schema PASSAGES; the job has rows of schema CHUNKS."""
+    """Cut one paper's chunks into passages: rows of schema PASSAGES, made from the job's rows of
+    schema CHUNKS."""
 
-    def cut(own: pa.Table) -> pa.Table:
-        chunks = chunks_from(own)
-        made = cut_passages(
+    def cut(paper_rows: pa.Table) -> pa.Table:
+        chunks = chunks_from(paper_rows)
+        passages = cut_passages(
             chunks, settings, window.count_tokens, window.max_tokens, job.title, job.summaries
         )
-        return to_table([passage_row(passage, job.fingerprint) for passage in made], PASSAGES)
+        return to_table([passage_row(passage, job.fingerprint) for passage in passages], PASSAGES)
 
     return _cut_or_quarantined(
-        job, cut, lambda made, _: broken_by_passages(made, window.max_tokens)
+        job, cut, lambda passages, _: broken_by_passages(passages, window.max_tokens)
     )
 
 
@@ -137,19 +144,23 @@ def _cut_or_quarantined(
     cut: Callable[[pa.Table], pa.Table],
     broken: Callable[[pa.Table, pa.Table], Iterable[str]],
 ) -> PaperOutcome:
-    """A failure that no paper can cause (a missing model, a full disk) is raised: it would
-    quarantine them all. One of memory is raised too, and told by the workforce."""
-    own = unpacked(job.packed)
+    """The packed rows that `cut` makes of the paper, or the paper as quarantined with the first
+    promise it breaks.
+
+    A failure that is not the paper's fault (a missing model, a full disk) is raised, since it would
+    quarantine every paper. A lack of memory is raised as well; the workforce handles it.
+    """
+    paper_rows = unpacked(job.packed)
     try:
-        made = cut(own)
+        rows = cut(paper_rows)
     except (RagAssetsError, OSError, MemoryError):
         raise
     except Exception as error:  # any error: one paper must not stop the others
         logger.exception("%s could not be cut", job.paper_id)
         reason = f"could not be cut, for a reason that was not foreseen ({type(error).__name__}: {error})"
     else:
-        if (problem := next(iter(broken(made, own)), None)) is None:
-            return packed(made)
-        reason = problem
+        reason = next(iter(broken(rows, paper_rows)), "")
+        if not reason:
+            return packed(rows)
     message = f"{job.file_path} {reason}. Please report it with the file."
     return QuarantinedPaper(job.paper_id, job.file_path, message, job.fingerprint)

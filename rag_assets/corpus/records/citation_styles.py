@@ -1,6 +1,5 @@
-"""Papers as a text cites them, and their list of references: by authors and year, numbered, or as a
-file of a reference manager (BibTeX, RIS, CSL-JSON), which writes any other style.
-"""
+"""Writes papers as a text cites them, and their list of references: by authors and year, numbered,
+or as a file for a reference manager (BibTeX, RIS, CSL-JSON), which can write any other style."""
 
 import json
 import re
@@ -14,9 +13,11 @@ from rag_assets.core.settings import AUTHOR_YEAR, NUMERIC
 from rag_assets.parsing.bibliographies import OF_BIBTEX, OF_RIS
 
 _BIBTEX_TYPES, _RIS_TYPES = (
-    {csl: own for own, csl in reversed(types.items())} for types in (OF_BIBTEX, OF_RIS)
+    {csl_type: entry_type for entry_type, csl_type in reversed(types.items())}
+    for types in (OF_BIBTEX, OF_RIS)
 )
-"""The first of those that are read as a type of CSL."""
+"""The type of an entry for each type of CSL. If several are read as one type of CSL, the first is
+written."""
 _VENUE_FIELDS = {
     "article": "journal",
     "techreport": "institution",
@@ -30,16 +31,15 @@ _LATEX = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
 }
-"""How characters are written in BibTeX; some of its readers fail on braces, which say nothing but
-the case of words."""
+"""How characters are written in BibTeX. Braces are left out, since some readers fail on them and
+they only protect capitals."""
 _LATEX |= {sign: f"\\{sign}" for sign in "&%$#_"}
 _ENDS_A_FIELD = str.maketrans(dict.fromkeys("{}\\"))
-"""Left out of ids, which are written without LaTeX: with a brace one would go on as another
-field."""
+"""Characters removed from ids, which are not escaped: a brace in an id would end its field."""
 _PARTS_NAMES = re.compile(r",|\band\b", re.IGNORECASE)
-"""What ends a name, or a part of one, in BibTeX, unless braces are around it."""
+"""What separates names or their parts in BibTeX. A name with one of these is written in braces."""
 _PUBLISHED_BY = ("report", "book", "thesis")
-"""Types whose venue is who published them."""
+"""Types of works whose venue is their publisher."""
 Records = Mapping[str, Record]
 
 
@@ -51,9 +51,9 @@ def _csl_json(records: Records) -> str:
 def csl_item(paper_id: str, record: Record) -> dict[str, Any]:
     """The record as an item of CSL-JSON:
     https://docs.citationstyles.org/en/stable/specification.html."""
-    stated = {
+    fields = {
         "title": record.title or paper_id,
-        "author": [_csl_name(one) for one in record.authors],
+        "author": [_csl_name(person) for person in record.authors],
         "issued": {"date-parts": [[record.year]]} if record.year else None,
         "publisher" if record.type in _PUBLISHED_BY else "container-title": record.venue,
         "volume": record.volume,
@@ -65,15 +65,16 @@ def csl_item(paper_id: str, record: Record) -> dict[str, Any]:
         "URL": f"https://arxiv.org/abs/{record.arxiv}" if record.arxiv and not record.doi else None,
         "language": record.language,
     }
-    kind = (
-        "article-journal" if record.venue else "article" if record.arxiv else "document"
-    )  # article: a preprint
-    return {"id": paper_id, "type": record.type or kind} | {
-        name: value for name, value in stated.items() if value
+    # in CSL, an "article" is a preprint
+    unpublished_type = "article" if record.arxiv else "document"
+    default_type = "article-journal" if record.venue else unpublished_type
+    return {"id": paper_id, "type": record.type or default_type} | {
+        name: value for name, value in fields.items() if value
     }
 
 
 def _csl_name(person: Person) -> dict[str, str]:
+    """A person as CSL-JSON writes it; a name without parts is "literal"."""
     return (
         {"family": person.family, "given": person.given}
         if person.given
@@ -87,22 +88,23 @@ def _bibtex(records: Records) -> str:
 
 
 def _unique_keys(records: Records) -> dict[str, str]:
-    """Keys in the characters that every reader of BibTeX takes."""
+    """A different BibTeX key for each paper, made of characters that every reader accepts. If two
+    ids become the same key, the second gets "__2"."""
     keys: dict[str, str] = {}
     for paper in records:
         bare = re.sub(r"[^A-Za-z0-9:_.+-]", "_", paper) or "paper"
-        taken = sum(key == bare or key.startswith(f"{bare}__") for key in keys.values())
-        keys[paper] = f"{bare}__{taken + 1}" if taken else bare
+        n_taken = sum(key == bare or key.startswith(f"{bare}__") for key in keys.values())
+        keys[paper] = f"{bare}__{n_taken + 1}" if n_taken else bare
     return keys
 
 
 def _bibtex_entry(key: str, record: Record) -> str:
-    kind = _BIBTEX_TYPES.get(record.type or "", "article" if record.venue else "misc")
-    stated = {
+    entry_type = _BIBTEX_TYPES.get(record.type or "", "article" if record.venue else "misc")
+    fields = {
         "title": f"{{{_latex(record.title or key)}}}",
-        "author": " and ".join(_bibtex_name(one) for one in record.authors),
+        "author": " and ".join(_bibtex_name(person) for person in record.authors),
         "year": str(record.year or ""),
-        _VENUE_FIELDS.get(kind, "booktitle"): _latex(record.venue or ""),
+        _VENUE_FIELDS.get(entry_type, "booktitle"): _latex(record.venue or ""),
         "volume": _latex(record.volume or ""),
         "number": _latex(record.issue or ""),
         "pages": _latex(record.pages or "").replace("-", "--"),
@@ -110,8 +112,8 @@ def _bibtex_entry(key: str, record: Record) -> str:
         "eprint": (record.arxiv or "").translate(_ENDS_A_FIELD),
         "archiveprefix": "arXiv" if record.arxiv else "",
     }
-    fields = "".join(f",\n  {name} = {{{value}}}" for name, value in stated.items() if value)
-    return f"@{kind}{{{key}{fields}\n}}\n"
+    field_lines = "".join(f",\n  {name} = {{{value}}}" for name, value in fields.items() if value)
+    return f"@{entry_type}{{{key}{field_lines}\n}}\n"
 
 
 def _bibtex_name(person: Person) -> str:
@@ -159,7 +161,7 @@ FORMATS: Mapping[str, Callable[[Records], str]] = {
     "ris": _ris,
     "csl-json": _csl_json,
 }
-"""What writes a file, by the name of its format."""
+"""The function that writes a file, by the name of the format."""
 
 
 _MOST_AUTHORS = 6
@@ -167,17 +169,17 @@ _MOST_AUTHORS = 6
 
 @dataclass(frozen=True)
 class Sources:
-    """Papers as a style cites them."""
+    """Papers as a text cites them."""
 
     names: Mapping[str, str]
-    """How a text names each, by id: "[1]"."""
+    """How the text names each paper ("[1]"), by paper_id."""
     references: tuple[str, ...]
     """The list below the text."""
 
 
 def bibliography(records: Records, style: str) -> str:
-    """style: author-year, numeric, bibtex, ris or csl-json. Raises InvalidSelection for another
-    one."""
+    """The list of references of some papers. style: author-year, numeric, bibtex, ris or csl-json.
+    Raises InvalidSelection for any other style."""
     if writer := FORMATS.get(style):
         return writer(records)
     if style not in (AUTHOR_YEAR, NUMERIC):
@@ -190,7 +192,7 @@ def bibliography(records: Records, style: str) -> str:
 
 
 def numbered(records: Records) -> Sources:
-    """Papers numbered in their order."""
+    """The papers numbered in their order."""
     names = {paper: f"[{number}]" for number, paper in enumerate(records, start=1)}
     return Sources(
         names, tuple(f"{names[paper]} {_entry(paper, record)}" for paper, record in records.items())
@@ -198,35 +200,32 @@ def numbered(records: Records) -> Sources:
 
 
 def _by_authors(records: Records) -> list[str]:
-    """Sorted by family names, then by year; papers without authors by their entries."""
-    sorted_by = {
+    """The entries sorted by family names, then by year. Papers without authors come first, sorted
+    by their entries."""
+    sort_keys = {
         _entry(paper, record): (
             [person.family.casefold() for person in record.authors],
             record.year or 0,
         )
         for paper, record in records.items()
     }
-    return sorted(sorted_by, key=lambda entry: (sorted_by[entry], entry))
+    return sorted(sort_keys, key=lambda entry: (sort_keys[entry], entry))
 
 
 def _entry(paper_id: str, record: Record) -> str:
-    """ "Ada Lund, Bo Moe. Iron in winter. Blood 3(2), 1-9, 2019. https://doi.org/10.1234/iron";
-    without what is not known."""
-    more = ["et al"] if len(record.authors) > _MOST_AUTHORS else []
-    authors = ", ".join([*(person.name for person in record.authors[:_MOST_AUTHORS]), *more])
+    """A paper's entry in a list of references, without what is not known: "Ada Lund, Bo Moe. Iron
+    in winter. Blood 3(2), 1-9, 2019. https://doi.org/10.1234/iron"."""
+    et_al = ["et al"] if len(record.authors) > _MOST_AUTHORS else []
+    authors = ", ".join([*(person.name for person in record.authors[:_MOST_AUTHORS]), *et_al])
     issue = f"({record.issue})" if record.issue else ""
     volume = " ".join(filter(None, (record.venue, f"{record.volume or ''}{issue}")))
     printed = ", ".join(filter(None, (volume, record.pages, str(record.year or ""))))
-    where = (
-        f"https://doi.org/{record.doi}"
-        if record.doi
-        else f"arXiv:{record.arxiv}"
-        if record.arxiv
-        else ""
-    )
-    ended = (
+    link = f"arXiv:{record.arxiv}" if record.arxiv else ""
+    if record.doi:
+        link = f"https://doi.org/{record.doi}"
+    sentences = (
         part if part.endswith((".", "?", "!")) else f"{part}."
         for part in (authors, record.title or paper_id, printed)
         if part
     )
-    return " ".join(filter(None, (*ended, where)))
+    return " ".join(filter(None, (*sentences, link)))

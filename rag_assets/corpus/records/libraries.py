@@ -1,6 +1,7 @@
-"""The bibliographies that a user keeps beside the papers or that name them, the paper that each entry
-belongs to, and lists of retracted papers: a DOI in each line, or a table, such as that of Retraction
-Watch.
+"""Reads the bibliographies beside the papers (or the one that names the papers) and the lists of
+retracted papers, and finds the entry that belongs to each paper.
+
+A list of retracted papers has one DOI per line, or is a table such as that of Retraction Watch.
 """
 
 import csv
@@ -33,19 +34,20 @@ from rag_assets.parsing.shared.files import decoded
 _MAX_MB = 300
 _DELIMITERS = ",;\t|"
 _OF_NOTICE = re.compile("retraction|notice")
-"""In the name of a column with DOIs: those of the notices, not of the papers."""
+"""Matches the name of a column with the DOIs of retraction notices, not of the retracted papers."""
 _NATURES = frozenset({"retractionnature", "nature", "type", "updatetype", "status"})
 _NO_RETRACTION = re.compile("correct|corrigend|errat|concern|reinstat", re.IGNORECASE)
-"""Retraction Watch lists these, too (https://gitlab.com/crossref/retraction-watch-data)."""
+"""The natures of notices that are no retractions. Retraction Watch lists them as well
+(https://gitlab.com/crossref/retraction-watch-data)."""
 
 
 def retraction_lists(papers: Path) -> dict[str, tuple[set[str], list[str]]]:
-    """What `read_retractions` finds in each list below the folder `papers`, by its relative
-    path."""
+    """The result of `read_retractions` for each list below the folder `papers`, by its path in this
+    folder."""
     return {
-        one: read_retractions(papers / one)
-        for one in library_files(papers)
-        if is_retraction_list(one)
+        path: read_retractions(papers / path)
+        for path in library_files(papers)
+        if is_retraction_list(path)
     }
 
 
@@ -54,45 +56,51 @@ def is_retraction_list(relative: str) -> bool:
 
 
 def read_retractions(path: Path) -> tuple[set[str], list[str]]:
-    """The DOIs in a list, and what could not be read of it."""
-    found: set[str] = set()
+    """The DOIs in a list of retracted papers, and the problems with the file as sentences."""
+    dois: set[str] = set()
     try:
         if path.stat().st_size > _MAX_MB * 1_000_000:
-            return found, [f"It has more than {_MAX_MB} MB. Keep the DOIs alone, one a line."]
-        found.update(_dois(decoded(path.read_bytes()).text))
+            return dois, [f"It has more than {_MAX_MB} MB. Keep the DOIs alone, one a line."]
+        dois.update(_dois(decoded(path.read_bytes()).text))
     except OSError as error:
-        return found, [f"It cannot be opened ({error.strerror})."]
+        return dois, [f"It cannot be opened ({error.strerror})."]
     except UnreadableDocument as error:
-        return found, [f"It {error}"]
+        return dois, [f"It {error}"]
     except csv.Error as error:
-        return found, [
+        return dois, [
             f"Its table cannot be read to the end ({error}). Keep the DOIs alone, one a line."
         ]
-    if not found:
-        return found, [
+    if not dois:
+        return dois, [
             "No DOI was found in it, so that it marks no paper. Put one DOI on each line."
         ]
-    return found, []
+    return dois, []
 
 
 def _dois(text: str) -> Iterator[str]:
+    """The DOIs of retracted papers in the text of a list. In a table, rows about other notices
+    (corrections, concerns) are skipped."""
     rows = _rows(text)
     header = next(rows, [])
-    if any(map(dois_in, header)):
+    if any(map(dois_in, header)):  # the first line is no header
         rows, header = chain([header], rows), []
     names = [re.sub(r"[\W_]", "", name).lower() for name in header]
-    of_papers = [
-        at for at, name in enumerate(names) if "doi" in name and not _OF_NOTICE.search(name)
+    doi_columns = [
+        column for column, name in enumerate(names) if "doi" in name and not _OF_NOTICE.search(name)
     ]
-    natures = [at for at, name in enumerate(names) if name in _NATURES]
+    nature_columns = [column for column, name in enumerate(names) if name in _NATURES]
     for row in rows:
-        if not any(_NO_RETRACTION.search(row[at]) for at in natures if at < len(row)):
-            for cell in (row[at] for at in of_papers or range(len(row)) if at < len(row)):
-                yield from [doi] if (doi := normal_doi(cell)) else dois_in(cell)
+        natures = [row[column] for column in nature_columns if column < len(row)]
+        if any(map(_NO_RETRACTION.search, natures)):
+            continue
+        for column in doi_columns or range(len(row)):
+            if column < len(row):
+                doi = normal_doi(row[column])
+                yield from [doi] if doi else dois_in(row[column])
 
 
 def _rows(text: str) -> Iterator[Sequence[str]]:
-    """The cells of each line; lines that nothing parts have one."""
+    """The cells of each line. A line without delimiters has one cell."""
     first = text.partition("\n")[0]
     delimiter = max(_DELIMITERS, key=first.count)
     if delimiter in first:
@@ -102,33 +110,35 @@ def _rows(text: str) -> Iterator[Sequence[str]]:
 
 @dataclass(frozen=True)
 class PaperKeys:
-    """The values by which an entry can name a paper."""
+    """What an entry of a bibliography can be matched with."""
 
     paper_id: str
     files: tuple[str, ...]
-    """Relative to the papers folder."""
+    """Paths in the papers folder."""
     record: Record
 
 
 class Matcher:
-    """Finds entries by DOI, arXiv id, attachment or file beside the paper, key, and title, in this
-    order."""
+    """Finds the entry of a paper: by DOI, arXiv id, file, key or title, in this order. A file
+    matches if it is an attachment of the entry, or if the bibliography has the same name as the
+    file."""
 
     def __init__(self, entries: Sequence[Entry]) -> None:
         self._entries = entries
-        self._by_doi = _first_of((one.record.doi, one) for one in entries)
-        self._by_arxiv = _first_of((one.record.arxiv, one) for one in entries)
-        self._by_file = _first_of((path, one) for one in entries for path in _paths(one))
-        self._by_key = _first_of((one.key.casefold(), one) for one in entries)
-        self._by_title = _first_of((title_key(one.record.title), one) for one in entries)
+        self._by_doi = _first_of((entry.record.doi, entry) for entry in entries)
+        self._by_arxiv = _first_of((entry.record.arxiv, entry) for entry in entries)
+        self._by_file = _first_of((path, entry) for entry in entries for path in _paths(entry))
+        self._by_key = _first_of((entry.key.casefold(), entry) for entry in entries)
+        self._by_title = _first_of((title_key(entry.record.title), entry) for entry in entries)
 
     def entry_of(self, paper: PaperKeys) -> Entry | None:
+        """The entry of a paper, or None."""
         if not self._entries:
             return None
         record = paper.record
         stems = [stem_of(file) or file for file in paper.files]
         files = [*paper.files, *stems, *(PurePosixPath(file).name for file in paper.files)]
-        found = (
+        candidates = (
             self._by_doi.get(record.doi),
             self._by_arxiv.get(record.arxiv),
             *(self._by_file.get(file) for file in files),
@@ -136,55 +146,62 @@ class Matcher:
             self._by_title.get(title_key(record.title)),
         )
         return next(
-            (one for one in found if one is not None and not _is_another(one.record, record)), None
+            (entry for entry in candidates if entry and not _is_other_work(entry.record, record)),
+            None,
         )
 
 
-def _is_another(entry: Record, paper: Record) -> bool:
-    """Whether both have a DOI, and not the same: a preprint and its published version may share the
-    title."""
+def _is_other_work(entry: Record, paper: Record) -> bool:
+    """Whether entry and paper have different DOIs: a preprint and its published version may have
+    the same title."""
     return bool(entry.doi and paper.doi and entry.doi != paper.doi)
 
 
 def completed(
-    own: Record, sources: Mapping[str, str], entry: Entry
+    record: Record, sources: Mapping[str, str], entry: Entry
 ) -> tuple[Record, dict[str, str]]:
-    """The record with the values of the entry, which win, and where each comes from."""
-    stated = _stated(entry.record)
-    return replace(own, **stated), dict(sources) | dict.fromkeys(stated, entry.library)
+    """The record with the values of the entry, which replace its own, and the source of each
+    field."""
+    values = _known_values(entry.record)
+    return replace(record, **values), dict(sources) | dict.fromkeys(values, entry.library)
 
 
 def filled(
-    own: Record, sources: Mapping[str, str], known: Record, source: str
+    record: Record, sources: Mapping[str, str], known: Record, source: str
 ) -> tuple[Record, dict[str, str]]:
-    """The record with what `known` states and it does not; the same if `known` is another work by
-    its title. Where both state a year or authors and not the same, the source tells it.
+    """The record with its unknown fields filled from `known`, and the source of each field.
 
-    One title may go on where the other ends: a subtitle, or "RETRACTED:" before it.
+    If `known` has another title, the record is returned unchanged. A title may be longer than the
+    other: a subtitle, or "RETRACTED:" before it. If both have a year or authors and these differ,
+    the source of the field says so: "header; Crossref has 2019".
     """
-    one, other = sorted((letters_of(own.title or ""), letters_of(known.title or "")), key=len)
-    if one and one != other and (title_key(one) is None or one not in other):
-        return own, dict(sources)
-    new = {
-        name: value for name, value in _stated(known).items() if getattr(own, name) in (None, ())
+    titles = letters_of(record.title or ""), letters_of(known.title or "")
+    shorter, longer = sorted(titles, key=len)
+    # without a title key a title is too short: many titles begin with its words
+    if shorter and shorter != longer and (title_key(shorter) is None or shorter not in longer):
+        return record, dict(sources)
+    new_values = {
+        name: value
+        for name, value in _known_values(known).items()
+        if getattr(record, name) in (None, ())
     }
-    others = {
-        name: f"{sources.get(name, '')}; {source} has {other}"
-        for name in ("year", "authors")
-        if (other := _told(known, name)) and name not in new and other != _told(own, name)
-    }
-    return replace(own, **new), dict(sources) | dict.fromkeys(new, source) | others
+    origins = dict(sources) | dict.fromkeys(new_values, source)
+    for name in ("year", "authors"):
+        value = _as_text(known, name)
+        if value and name not in new_values and value != _as_text(record, name):
+            origins[name] = f"{sources.get(name, '')}; {source} has {value}"
+    return replace(record, **new_values), origins
 
 
-def _told(record: Record, name: str) -> str:
-    return (
-        "; ".join(one.family for one in record.authors)
-        if name == "authors"
-        else str(record.year or "")
-    )
+def _as_text(record: Record, name: str) -> str:
+    """The field `authors` or `year` as text: "Lund; Moe", "2019"."""
+    if name == "authors":
+        return "; ".join(author.family for author in record.authors)
+    return str(record.year or "")
 
 
-def _stated(record: Record) -> dict[str, Any]:
+def _known_values(record: Record) -> dict[str, Any]:
+    """The record's fields that have a value, by name."""
     return {
         name: value
         for name in Record.__dataclass_fields__
@@ -193,26 +210,28 @@ def _stated(record: Record) -> dict[str, Any]:
 
 
 def _paths(entry: Entry) -> Iterable[str]:
-    """Attachments by path and by name, and the stem of a file that holds this entry alone, as a
-    paper beside it has."""
+    """What a paper's file can be found by: path and name of each attachment. If the bibliography
+    has this entry only ("smith.bib"), also its path without the suffix ("smith"), since it may be
+    beside "smith.pdf"."""
     for path in entry.files:
         posix = path.replace("\\", "/")
         yield posix
         yield PurePosixPath(posix).name
     if entry.is_alone:
         yield next(
-            entry.library[: -len(end)]
-            for end in LIBRARY_SUFFIXES
-            if entry.library.lower().endswith(end)
+            entry.library[: -len(suffix)]
+            for suffix in LIBRARY_SUFFIXES
+            if entry.library.lower().endswith(suffix)
         )
 
 
 def _first_of(pairs: Iterable[tuple[str | None, Entry]]) -> dict[str | None, Entry]:
-    found: dict[str | None, Entry] = {}
+    """A dictionary of the pairs without None and "". The first entry wins."""
+    entries: dict[str | None, Entry] = {}
     for name, entry in pairs:
         if name:
-            found.setdefault(name, entry)
-    return found
+            entries.setdefault(name, entry)
+    return entries
 
 
 _MOST_PROBLEMS, _LIMITS = 50, ParseLimits()
@@ -220,13 +239,13 @@ _MOST_PROBLEMS, _LIMITS = 50, ParseLimits()
 
 @dataclass(frozen=True)
 class Libraries:
-    """All bibliographies of a papers folder."""
+    """All bibliographies of a papers folder, and its lists of retracted papers."""
 
     entries: tuple[Entry, ...] = ()
     problems: tuple[dict[str, str], ...] = ()
-    """(file, problem) of what could not be read, the problem with its line."""
+    """What could not be read: a file and a problem as a sentence with the line."""
     retracted: Mapping[str, str] = field(default_factory=dict)
-    """The list, by each DOI that is in one."""
+    """For each DOI in a list of retracted papers, the path of the list."""
 
     @classmethod
     def of(
@@ -236,17 +255,20 @@ class Libraries:
         paper_list: Path | None = None,
         limits: ParseLimits = _LIMITS,
     ) -> "Libraries":
-        """Read every bibliography and every list of retracted papers below the folder `papers`,
-        sorted by path, and the library that names the papers. spread: takes the bibliographies
-        apart. limits: of that library. Raises MissingInput when it cannot be read."""
+        """Read all bibliographies and lists of retracted papers below the folder `papers`, sorted
+        by path, and the library that names the papers (`paper_list`), if there is one.
+
+        spread: reads the bibliographies in worker processes. limits: for reading `paper_list`.
+        Raises MissingInput if `paper_list` cannot be read.
+        """
         entries: list[Entry] = []
         problems: list[dict[str, str]] = []
         retracted: dict[str, str] = {}
         bibliographies: dict[str, bytes] = {}
 
-        def tell(file: str, wrong: Sequence[str]) -> None:
+        def add_problems(file: str, messages: Sequence[str]) -> None:
             problems.extend(
-                {"file": file, "problem": problem} for problem in wrong[:_MOST_PROBLEMS]
+                {"file": file, "problem": problem} for problem in messages[:_MOST_PROBLEMS]
             )
 
         for relative in library_files(papers):
@@ -255,18 +277,22 @@ class Libraries:
             if isinstance(content := content_of(papers / relative), bytes):
                 bibliographies[relative] = content
             else:
-                tell(relative, [content])
-        for relative, (dois, wrong) in retraction_lists(papers).items():
+                add_problems(relative, [content])
+        for relative, (dois, messages) in retraction_lists(papers).items():
             retracted = dict.fromkeys(dois, relative) | retracted
-            tell(relative, wrong)
-        read = {file[0]: made for file, made in spread(entries_in, bibliographies.items())}
+            add_problems(relative, messages)
+        outcomes = {
+            file[0]: outcome for file, outcome in spread(entries_in, bibliographies.items())
+        }
         for relative in bibliographies:
-            made = read[relative]
-            found, wrong = ([], [f"It {made.reason}."]) if isinstance(made, Failure) else made
-            entries += found
-            tell(relative, wrong)
+            outcome = outcomes[relative]
+            new_entries, messages = (
+                ([], [f"It {outcome.reason}."]) if isinstance(outcome, Failure) else outcome
+            )
+            entries += new_entries
+            add_problems(relative, messages)
         if paper_list and is_reference_library(paper_list):
-            found, wrong = entries_of(paper_list, papers, limits)
-            entries += found
-            tell(paper_list.name, wrong)
+            new_entries, messages = entries_of(paper_list, papers, limits)
+            entries += new_entries
+            add_problems(paper_list.name, messages)
         return cls(tuple(entries), tuple(problems), retracted)

@@ -1,7 +1,8 @@
-"""Holds a header against the printed first page, and reads from the page what no header states.
+"""Checks the values of a document's header against the printed first page, and reads from the page
+what the header does not state.
 
-What the page contradicts is left out: a value that is wrong is worse than none. Of a paper without
-a PDF the header counts as it is, apart from what a template prints.
+A value that the page contradicts is left out: a wrong value is worse than none. For a paper without
+a PDF, the header's values are taken as they are, except placeholders of a template.
 """
 
 import re
@@ -40,7 +41,7 @@ from rag_assets.core.text.works import (
 from rag_assets.corpus.records.byline import (
     below_title,
     byline,
-    may_name_one,
+    may_name_a_person,
     person_of,
     persons_in,
     persons_set_alike,
@@ -50,10 +51,10 @@ _TEMPLATE = re.compile(
     r"\b(?:Woodstock|Conference acronym|20XX)\b|n{5,}|X{5,}|10\.1145/1122445\.1122456",
     re.IGNORECASE,
 )
-"""What LaTeX classes print where an author has filled nothing in."""
+"""Placeholders that LaTeX classes print if the author did not fill in a value."""
 _YEAR = re.compile(r"(?<![\d.-])((?:19|20)\d\d)(?!\d|-(?!(?:0[1-9]|1[0-2])\b))")
 _IN_TEXT_MARK = re.compile(r"\([^()\d]{3,60}, (?:19|20)\d\d[a-z]?\)")
-"""A reference to another work, "(Lund et al., 2019)"."""
+"""A citation of another work, "(Lund et al., 2019)"."""
 _STAMP = re.compile(r"arXiv:\S{1,30}\s+\[[\w.-]{1,20}\]\s+\d{1,2} \w{3} ((?:19|20)\d\d)")
 _OF_PUBLICATION = (
     re.compile(
@@ -69,63 +70,67 @@ _OF_PUBLICATION = (
         r"|^\W*(?:19|20)\d\d-\d\d-\d\d\W*$"
     ),
 )
-"""Lines of a first page that tell when a paper appeared, the surest first."""
+"""Lines of a first page that state when the paper was published; the most reliable form first."""
 _HANDED_IN = re.compile(r"\b(?:received|revised|revised form|accepted)\W*$", re.IGNORECASE)
-"""The date below such a line is not when the paper appeared."""
+"""A line before a date that is not the date of publication."""
 _OF_READER = re.compile(r"\b(?:download|accessed|retrieved|printed on)", re.IGNORECASE)
 _MOST_LINE_CHARS = 200
 _FIRST_BLOCKS = 40
 _BLOCKS_AT_ENDS = 6
-"""A notice of retraction is among so many of a paper's first or last blocks, or on its first
-page."""
+"""A notice of retraction is looked for on the first page and in this many blocks at both ends of a
+paper."""
 HEADER, PAGE = "header", "first page"
 WITH_METADATA = "first page and metadata"
 NOT_FOUND = "not printed where it was looked for: "
 _ASKED_FOR = ("title", "authors", "year", "doi")
-"""Fields of which a record says where they were looked for, if they are null."""
+"""If one of these fields is unknown, the record says where it was looked for."""
 Sourced = tuple[Record, dict[str, str]]
-"""A record, and for each field that is known where its value comes from."""
+"""A record, and by field name where each known value comes from."""
 _FIELDS = tuple(Record.__dataclass_fields__)
 
 
 def sourced(record: Record, source: str) -> Sourced:
+    """The record with `source` as the origin of every known field."""
     return record, {name: source for name in _FIELDS if getattr(record, name) not in (None, ())}
 
 
 def record_of(document: Document, abstract: str | None) -> Sourced:
-    """The record of a document by its header and its printed page."""
-    own = document.header
+    """The record of a document, from its header and its printed page. abstract: the abstract, if it
+    is known.
+
+    A format without a printed page and without authors in its header (a web page, a Word file) has
+    its first blocks read like a printed page.
+    """
+    header = document.header
     printed = document.printed
-    if document.source not in (SourceFormat.TEI, SourceFormat.PDF) and not own.authors:
+    if document.source not in (SourceFormat.TEI, SourceFormat.PDF) and not header.authors:
         blocks = document.blocks[:_FIRST_BLOCKS]
-        on_first = (block.text for block in blocks if block.page_start in (None, 1))
-        text = printed.text if printed else "\n".join((*on_first, *document.margins))
+        first_page_texts = (block.text for block in blocks if block.page_start in (None, 1))
+        text = printed.text if printed else "\n".join((*first_page_texts, *document.margins))
         lines = [block.text for block in blocks if block.page_start in (None, 1, 2)]
         printed = PrintedFront(document.title, tuple(lines), text)
-    own = _without_template(
-        replace(own, title=own.title or document.title or None, abstract=abstract)
+    header = _without_template(
+        replace(header, title=header.title or document.title or None, abstract=abstract)
     )
-    own = replace(own, doi=normal_doi(own.doi), arxiv=normal_arxiv(own.arxiv))
-    confirmed = (
-        _confirmed(own, printed)
-        if printed
-        else sourced(replace(own, authors=_plausible(own.authors)), HEADER)
-    )
-    record, origins = confirmed
-    looked_in = " and ".join(
-        [HEADER] * (document.header != NO_RECORD) + [PAGE] * (printed is not None)
-    )
+    header = replace(header, doi=normal_doi(header.doi), arxiv=normal_arxiv(header.arxiv))
+    if printed:
+        record, origins = _confirmed(header, printed)
+    else:
+        record, origins = sourced(replace(header, authors=_plausible(header.authors)), HEADER)
+    places = [HEADER] if document.header != NO_RECORD else []
+    if printed:
+        places.append(PAGE)
     missing = [name for name in _ASKED_FOR if getattr(record, name) in (None, ())]
-    origins |= dict.fromkeys(missing, f"{NOT_FOUND}{looked_in or 'the text'}")
-    if place := _says_retracted(document):
-        by = f"the paper itself, {place}"
-        return replace(record, retracted=by), origins | {"retracted": by}
+    origins |= dict.fromkeys(missing, f"{NOT_FOUND}{' and '.join(places) or 'the text'}")
+    if retraction_place := _place_of_retraction(document):
+        retracted_by = f"the paper itself, {retraction_place}"
+        return replace(record, retracted=retracted_by), origins | {"retracted": retracted_by}
     return record, origins
 
 
-def _says_retracted(document: Document) -> str:
-    """Where a paper says that it was retracted: "title", "p. 1", "text"; empty where it does
-    not."""
+def _place_of_retraction(document: Document) -> str:
+    """The place where a paper states that it was retracted: "title", "p. 1" or "text"; empty if it
+    does not state this."""
     printed = document.printed
     body = [
         block
@@ -133,210 +138,252 @@ def _says_retracted(document: Document) -> str:
         if block.zone is not Zone.BACK and block.kind is not BlockKind.TABLE
     ]
     titles = (document.title, document.header.title or "", printed.title if printed else "")
+    # a paper whose subject is retractions uses the same words about other papers
     is_about = is_about_retractions((*titles, *(block.text for block in body)))
     if any(is_label_of(title, in_capitals=is_about) for title in titles):
         return "title"
-    page = "\n".join([*document.margins, *([printed.text] if printed else [])])
-    if any(map(is_stamp, page.split("\n"))) or (not is_about and is_notice(page)):
+    page_text = "\n".join([*document.margins, *([printed.text] if printed else [])])
+    if any(map(is_stamp, page_text.split("\n"))) or (not is_about and is_notice(page_text)):
         return "p. 1"
-    for at, block in enumerate(body):
-        is_first = at < _BLOCKS_AT_ENDS
-        is_said = is_notice(block.text) or (is_first and opens_with_label(block.text))
-        is_near = is_first or block.page_start == 1 or at >= len(body) - _BLOCKS_AT_ENDS
-        if is_near and (is_stamp(block.text) or (is_said and not is_about)):
+    for index, block in enumerate(body):
+        is_first = index < _BLOCKS_AT_ENDS
+        has_notice = is_notice(block.text) or (is_first and opens_with_label(block.text))
+        is_at_an_end = is_first or block.page_start == 1 or index >= len(body) - _BLOCKS_AT_ENDS
+        if is_at_an_end and (is_stamp(block.text) or (has_notice and not is_about)):
             return f"p. {block.page_start}" if block.page_start else "text"
     return ""
 
 
 def _plausible(stated: Sequence[Person]) -> tuple[Person, ...]:
-    """The persons of a header that no page confirms, without places of work and pieces of other
-    names; none if it names one twice, since it was then read from two lists."""
-    names = [letters_of(one.name) for one in stated]
+    """The authors of a header that no page confirms: without institutions, and without names that
+    are part of another name. Empty if one name occurs twice, since the header was then read from
+    two lists."""
+    names = [letters_of(person.name) for person in stated]
     if len(set(names)) < len(names):
         return ()
-    pieces = {name for name in names for other in names if name != other and name in other}
+    parts_of_names = {name for name in names for other in names if name != other and name in other}
     persons = zip(stated, names, strict=True)
     return tuple(
-        one for one, name in persons if name not in pieces and not names_an_institution(one.name)
+        person
+        for person, name in persons
+        if name not in parts_of_names and not names_an_institution(person.name)
     )
 
 
 def _without_template(record: Record) -> Record:
-    def own(value: str | None) -> str | None:
+    """The record without values that are placeholders of a template."""
+
+    def filled_in(value: str | None) -> str | None:
         return None if value and _TEMPLATE.search(value) else value
 
     return replace(
         record,
-        title=own(record.title),
-        venue=own(record.venue),
-        volume=own(record.volume),
-        doi=own(record.doi),
+        title=filled_in(record.title),
+        venue=filled_in(record.venue),
+        volume=filled_in(record.volume),
+        doi=filled_in(record.doi),
     )
 
 
-def _confirmed(own: Record, printed: PrintedFront) -> Sourced:
-    title = _title(own, printed)
-    below = below_title(printed.lines, title or "")
-    authors = _authors(own.authors, below, printed)
+def _confirmed(header: Record, printed: PrintedFront) -> Sourced:
+    """The record of a paper with a printed page: each value of the header is kept, corrected,
+    dropped or added as the page shows. Also returns where each value comes from."""
+    title = _title(header, printed)
+    lines_below = below_title(printed.lines, title or "")
+    authors = _authors(header.authors, lines_below, printed)
     ids = arxiv_ids_in(printed.text)
     record = replace(
-        own,
+        header,
         title=title,
         authors=authors,
-        year=_year(own.year, without_reported_periods(printed.text)),
-        venue=own.venue or printed.company or None,
-        type=own.type or ("report" if printed.company else None),
+        year=_year(header.year, without_reported_periods(printed.text)),
+        venue=header.venue or printed.company or None,
+        type=header.type or ("report" if printed.company else None),
         about=reported_period(printed.text) if printed.company else None,
-        doi=_doi(own.doi, dois_in(printed.text), dois_in(printed.metadata)),
-        arxiv=own.arxiv or (ids[0] if len(ids) == 1 else None),
+        doi=_doi(header.doi, dois_in(printed.text), dois_in(printed.metadata)),
+        arxiv=header.arxiv or (ids[0] if len(ids) == 1 else None),
     )
-    is_held = own.authors or own.year or own.doi
+    # a header without authors, year and DOI is not named as the origin of a value
+    has_header_values = header.authors or header.year or header.doi
     origins = {
-        name: HEADER if value == getattr(own, name) and is_held else PAGE
+        name: HEADER if value == getattr(header, name) and has_header_values else PAGE
         for name in _FIELDS
         if (value := getattr(record, name)) not in (None, ())
     }
     if title and letters_of(title) in letters_of(printed.metadata):
         origins["title"] = WITH_METADATA
     if authors and all(
-        letters_of(one.family) in letters_of(printed.stated_authors) for one in authors
+        letters_of(author.family) in letters_of(printed.stated_authors) for author in authors
     ):
         origins["authors"] = WITH_METADATA
     return record, origins
 
 
-def _title(own: Record, printed: PrintedFront) -> str | None:
-    """The title that the page shows; where header and page differ, the one that stands above the
-    authors."""
-    stated, shown = letters_of(own.title or ""), letters_of(printed.title)
-    if stated == shown or not stated:
-        return printed.title or own.title
-    if stated not in letters_of(f"{printed.text}\n{' '.join(printed.lines)}"):
+def _title(header: Record, printed: PrintedFront) -> str | None:
+    """The paper's title. If header and page disagree, the one that is printed on the page; if both
+    are, the one that is nearer to the authors."""
+    header_letters, page_letters = letters_of(header.title or ""), letters_of(printed.title)
+    if header_letters == page_letters or not header_letters:
+        return printed.title or header.title
+    if header_letters not in letters_of(f"{printed.text}\n{' '.join(printed.lines)}"):
         return printed.title or None
-    rest = stated.removeprefix(shown)
-    if shown and rest != stated:  # longer: the page sets it on two lines, or an author is appended
-        is_author = any(letters_of(person.family) in rest for person in own.authors)
-        return printed.title if is_author else own.title
-    if shown.startswith(stated):
+    rest = header_letters.removeprefix(page_letters)
+    if page_letters and rest != header_letters:
+        # the header's title is longer: the page prints it on two lines, or it ends with an author
+        is_author = any(letters_of(person.family) in rest for person in header.authors)
+        return printed.title if is_author else header.title
+    if page_letters.startswith(header_letters):
         return printed.title
     return min(
-        (own.title or "", printed.title),
-        key=lambda title: _lines_to_authors(title, own.authors, printed.lines),
+        (header.title or "", printed.title),
+        key=lambda title: _lines_to_authors(title, header.authors, printed.lines),
     )
 
 
 def _lines_to_authors(title: str, authors: Sequence[Person], lines: Sequence[str]) -> int:
-    """How many lines stand between a title and the first that names an author; many where there is
-    none."""
-    below = below_title(lines, title) or []
-    naming = (at for at, line in enumerate(below) if _printed_ones(authors, letters_of(line)))
-    return next(naming, len(lines))
+    """How many lines are between a title and the first line that names an author; the number of all
+    lines if none does."""
+    lines_below = below_title(lines, title) or []
+    indexes = (
+        index
+        for index, line in enumerate(lines_below)
+        if _printed_persons(authors, letters_of(line))
+    )
+    return next(indexes, len(lines))
 
 
 def _authors(
-    stated: Sequence[Person], below: Sequence[str] | None, printed: PrintedFront
+    stated: Sequence[Person], lines_below: Sequence[str] | None, printed: PrintedFront
 ) -> tuple[Person, ...]:
-    """The byline; one that cannot be read whole gives way to the stated authors, if it names all
-    of them and no other person. A byline that most of these are missing from is not trusted.
+    """The authors that the page shows.
 
-    stated: by the header, or else by the metadata of the PDF.
+    These are the persons of the byline, if the byline has at least half of the stated authors that
+    are printed. Otherwise they are the stated authors, if all of them are printed and no other
+    person is. Otherwise there are none.
+
+    stated: the authors of the header; if it has none, those of the PDF's metadata are used.
+    lines_below: the lines below the title; None if the title was not found.
     """
-    if below is None:
+    if lines_below is None:
         return ()
     stated = stated or persons_in(printed.stated_authors)
-    region, in_words = byline(below, printed.text)
-    read = _agreed(in_words or (), persons_set_alike(printed.set_alike, printed.text), stated)
-    of_region = letters_of("\n".join((*region, *printed.set_alike)))
-    there = _printed_ones(stated, of_region)
-    known = {letters_of(one.name): one for one in there}
-    if read and 2 * sum(letters_of(one.name) in known for one in read) >= len(there):
-        return tuple(_with_details(one, known.get(letters_of(one.name))) for one in read)
-    if not there or len(there) < len(stated) or _names_left(region, there, printed.text):
+    byline_lines, byline_authors = byline(lines_below, printed.text)
+    authors = _agreed(
+        byline_authors or (), persons_set_alike(printed.set_alike, printed.text), stated
+    )
+    letters = letters_of("\n".join((*byline_lines, *printed.set_alike)))
+    printed_authors = _printed_persons(stated, letters)
+    printed_by_name = {letters_of(author.name): author for author in printed_authors}
+    n_confirmed = sum(letters_of(author.name) in printed_by_name for author in authors)
+    if authors and 2 * n_confirmed >= len(printed_authors):
+        return tuple(
+            _with_details(author, printed_by_name.get(letters_of(author.name)))
+            for author in authors
+        )
+    if (
+        not printed_authors
+        or len(printed_authors) < len(stated)
+        or _names_left(byline_lines, printed_authors, printed.text)
+    ):
         return ()
-    return tuple(_as_printed(one, region) for one in stated)
+    return tuple(_as_printed(author, byline_lines) for author in stated)
 
 
 def _agreed(
-    in_words: Sequence[Person], alike: Sequence[Person], stated: Sequence[Person]
+    by_words: Sequence[Person], by_style: Sequence[Person], stated: Sequence[Person]
 ) -> Sequence[Person]:
-    """The authors by the words of the byline and by the style of its letters. Where they differ,
-    those that are stated; the style else, which tells marks and places of work from names, unless
-    it has only some of the names or another single one."""
-    if not alike or not in_words:
-        return alike or in_words
-    words, style, known = (
-        [letters_of(one.name) for one in persons] for persons in (in_words, alike, stated)
+    """The authors, chosen from two readings of the page: by the words of the byline, and by the
+    style of its letters.
+
+    If the readings differ, the one that equals the stated authors is taken. Otherwise it is the
+    reading by style, since styles separate names from marks and institutions. But nobody is taken
+    if the style shows only some of the names, or a single different name.
+    """
+    if not by_style or not by_words:
+        return by_style or by_words
+    word_names, style_names, stated_names = (
+        [letters_of(person.name) for person in persons] for persons in (by_words, by_style, stated)
     )
-    if words == style or known == style:
-        return alike
-    is_another = len(style) == 1 and not words[0].startswith(style[0])
-    return in_words if known == words else () if is_another or set(style) < set(words) else alike
+    if word_names == style_names or stated_names == style_names:
+        return by_style
+    is_another = len(style_names) == 1 and not word_names[0].startswith(style_names[0])
+    if stated_names == word_names:
+        return by_words
+    return () if is_another or set(style_names) < set(word_names) else by_style
 
 
-def _printed_ones(stated: Sequence[Person], region: str) -> list[Person]:
-    """The persons whose whole names stand in the region, in its order; a part of another's name is
-    none."""
-    places: list[tuple[int, int, Person]] = []
+def _printed_persons(stated: Sequence[Person], region: str) -> list[Person]:
+    """The persons whose full names are in the region, in the order of the region. A name that is
+    only part of another person's name there is left out."""
+    found: list[tuple[int, int, Person]] = []
     for person in stated:
         for name in (
             letters_of(f"{person.given}{person.family}"),
             letters_of(f"{person.family}{person.given}"),
         ):
-            at = region.find(name) if len(name) > 1 else -1
-            if at >= 0:
-                places.append((at, at + len(name), person))
+            start = region.find(name) if len(name) > 1 else -1
+            if start >= 0:
+                found.append((start, start + len(name), person))
                 break
-    whole = [one for one in places if not any(_is_within(one[:2], other[:2]) for other in places)]
-    return [person for _, _, person in sorted(whole, key=lambda one: one[0])]
+    whole = [
+        place for place in found if not any(_is_within(place[:2], other[:2]) for other in found)
+    ]
+    return [person for _, _, person in sorted(whole, key=lambda place: place[0])]
 
 
-def _is_within(one: tuple[int, int], other: tuple[int, int]) -> bool:
-    return one != other and other[0] <= one[0] and one[1] <= other[1]
+def _is_within(inner: tuple[int, int], outer: tuple[int, int]) -> bool:
+    """Whether the range `inner` is a part of the larger range `outer`."""
+    return inner != outer and outer[0] <= inner[0] and inner[1] <= outer[1]
 
 
 def _names_left(region: Sequence[str], persons: Sequence[Person], page: str) -> bool:
-    """Whether the region may name another person: on a line by itself, or between two of these."""
+    """Whether the region may name a person besides these: on a line of its own, or between two of
+    them."""
     ordinary = ordinary_words(page)
     for line in region:
-        places = [
-            found.span()
-            for one in persons
-            if (found := re.search(_spaced(one), line, re.IGNORECASE))
+        ranges = [
+            match.span()
+            for person in persons
+            if (match := re.search(_spaced(person), line, re.IGNORECASE))
         ]
-        if not places and persons_in(line, ordinary):
+        if not ranges and persons_in(line, ordinary):
             return True
-        gaps = (line[end:start] for (_, end), (start, _) in pairwise(sorted(places)))
-        if any(map(may_name_one, gaps)):
+        gaps = (line[end:start] for (_, end), (start, _) in pairwise(sorted(ranges)))
+        if any(map(may_name_a_person, gaps)):
             return True
     return False
 
 
 def _spaced(person: Person) -> str:
+    """A regular expression for the person's name with other spaces or hyphens between its words."""
     words = re.findall(r"\w+", f"{person.given} {person.family}")
     return r"\W{0,4}".join(map(re.escape, words))
 
 
 def _as_printed(person: Person, region: Sequence[str]) -> Person:
-    """With the family name whole, "Del Balso" where a header has "Balso"."""
-    found = re.search(_spaced(person), "\n".join(region), re.IGNORECASE)
-    return _with_details(person_of(found[0]), person) if found else person
+    """The person with the family name as it is printed: "Del Balso" where the header has
+    "Balso"."""
+    match = re.search(_spaced(person), "\n".join(region), re.IGNORECASE)
+    return _with_details(person_of(match[0]), person) if match else person
 
 
 def _with_details(read: Person, known: Person | None) -> Person:
+    """The person whose name was read, with affiliation and other details of the known person."""
     if known is None:
         return read
     return replace(known, family=read.family, given=read.given)
 
 
 def _year(stated: int | None, text: str) -> int | None:
-    """The header's year if it is printed, else the one that lines about publication name; null if
-    they name several."""
+    """The year of publication: the header's year if the page prints it, else the year of the arXiv
+    stamp, else the year in lines about publication. Forms of such lines are tried in the order of
+    `_OF_PUBLICATION`; a form counts if its lines name exactly one year."""
     lines = [
         _IN_TEXT_MARK.sub("", line)
-        for before, line in pairwise(("", *text.split("\n")))
+        for previous, line in pairwise(("", *text.split("\n")))
         if len(line) <= _MOST_LINE_CHARS
         and not _OF_READER.search(line)
-        and not _HANDED_IN.search(before)
+        and not _HANDED_IN.search(previous)
     ]
     printed = [int(year) for line in lines for year in _YEAR.findall(line)]
     if stated is not None and stated in printed:
@@ -353,12 +400,12 @@ def _year(stated: int | None, text: str) -> int | None:
 
 
 def _doi(stated: str | None, printed: Sequence[str], metadata: Sequence[str]) -> str | None:
-    """The DOI of the header unless the page prints others only; else the only one that the page
-    prints or, where it prints none or several, that the metadata of the PDF name."""
+    """The paper's DOI. The header's DOI, unless the page prints only others; else the only DOI on
+    the page. If the page prints none or several, the only fitting one of the PDF's metadata."""
     if stated in printed or (stated and not printed):
         return stated
-    whole = [one for one in printed if stated and one.startswith(stated)]
-    if whole or len(printed) == 1:
-        return (whole or printed)[0]
-    named = [one for one in metadata if one in printed or not printed]
+    completed = [doi for doi in printed if stated and doi.startswith(stated)]
+    if completed or len(printed) == 1:
+        return (completed or printed)[0]
+    named = [doi for doi in metadata if doi in printed or not printed]
     return named[0] if len(named) == 1 else None

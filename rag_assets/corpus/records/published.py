@@ -1,6 +1,5 @@
-"""The published records, looked up by paper, and a record as a text that is searched and quoted like
-the other sections of its paper: the title page.
-"""
+"""Looks up the published records by paper, and writes a record as a title page: a text that is
+searched and quoted like the other sections of its paper."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -16,24 +15,29 @@ from rag_assets.core.tables import records_from
 
 
 def records_of(paths: Paths, paper_ids: Iterable[str]) -> dict[str, Record]:
-    """The records of papers by id, in their order; without ids that no paper has.
+    """The records of papers by id, in the order of `paper_ids`. Unknown ids are left out.
 
-    Raises MissingInput when there is no table of records that can be used.
+    Raises MissingInput if there is no usable table of records.
     """
     table = OpenTable(paths.records)
-    rows = {
-        paper: row for row, paper in enumerate(table.columns(["paper_id"])["paper_id"].to_pylist())
+    row_numbers = {
+        paper: number
+        for number, paper in enumerate(table.columns(["paper_id"])["paper_id"].to_pylist())
     }
-    wanted = [paper for paper in dict.fromkeys(paper_ids) if paper in rows]
+    known_ids = [paper for paper in dict.fromkeys(paper_ids) if paper in row_numbers]
     records = table.values(
-        [rows[paper] for paper in wanted], lambda part: list(records_from(part).values())
+        [row_numbers[paper] for paper in known_ids],
+        lambda table_rows: list(records_from(table_rows).values()),
     )
-    return dict(zip(wanted, records, strict=True))
+    return dict(zip(known_ids, records, strict=True))
 
 
 def titles_of(paths: Paths) -> dict[str, str]:
-    """The title of every paper in the index, by id: that of its record, or of its file where it has
-    no record, as a quarantined one. Empty where it is not known."""
+    """The title of every paper in the index, by paper_id; "" if it is not known.
+
+    The record's title is taken. A paper without a record (a quarantined one) has the title of its
+    file.
+    """
     titles = _titles_in(paths.parsed_index)
     return titles | {
         paper: title for paper, title in _titles_in(paths.records).items() if paper in titles
@@ -41,6 +45,7 @@ def titles_of(paths: Paths) -> dict[str, str]:
 
 
 def _titles_in(table: Path) -> dict[str, str]:
+    """The titles in a table, by paper_id; empty if the table is missing or unusable."""
     with suppress(MissingInput):
         columns = read_columns(table, ["paper_id", "title"]).to_pydict()
         return {
@@ -60,21 +65,22 @@ AUTHORS, AFFILIATIONS, VENUE, DATE, DOI = (
 
 
 def title_pages(papers: pa.Table) -> dict[str, str]:
-    """The title page of each paper that has one, by id. papers: schema PAPERS."""
-    sources = (
-        {one["field"]: one["source"] for one in row} for row in papers["sources"].to_pylist()
-    )
-    written = zip(records_from(papers).items(), sources, strict=True)
-    return {
-        paper: text
-        for (paper, record), stated_by in written
-        if (text := title_page(record, stated_by))
+    """The text of each paper's title page, by paper_id; papers without one are left out. papers:
+    schema PAPERS."""
+    sources = papers["sources"].to_pylist()
+    pages = {
+        paper: title_page(record, {one["field"]: one["source"] for one in fields})
+        for (paper, record), fields in zip(records_from(papers).items(), sources, strict=True)
     }
+    return {paper: page for paper, page in pages.items() if page}
 
 
 def title_page(record: Record, stated_by: Mapping[str, str]) -> str:
-    """One line per statement, and where they come from; empty unless authors, year, venue or DOI
-    are known."""
+    """The record as text: one line per known field, and a last line that names their sources. Empty
+    unless more than a title is known.
+
+    stated_by: the source of each field, by the field's name.
+    """
     affiliations = dict.fromkeys(one.affiliation for one in record.authors if one.affiliation)
     statements = {
         AUTHORS: "; ".join(one.name for one in record.authors),
@@ -105,6 +111,7 @@ def title_page(record: Record, stated_by: Mapping[str, str]) -> str:
 
 
 def _venue(record: Record) -> str:
+    """ "Blood, 3(2), 1-9"; empty without a venue."""
     if not record.venue:
         return ""
     volume = f"{record.volume or ''}{f'({record.issue})' if record.issue else ''}"

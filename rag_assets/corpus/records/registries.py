@@ -1,8 +1,8 @@
-"""What Crossref and OpenAlex know of DOIs, over the internet: only if the user gives a contact
-address.
+"""Looks up DOIs in Crossref and OpenAlex, over the internet. Nothing is sent unless the user gives
+a contact address.
 
-A DOI and the address are sent, nothing else. No redirect is followed, no proxy or password of the
-environment is used.
+A request holds one DOI and the address, nothing else. Redirects are not followed; proxies and
+passwords in the environment are not used.
 """
 
 import html
@@ -27,12 +27,13 @@ from rag_assets.parsing.bibliographies import record_of_csl
 
 logger = logging.getLogger(__name__)
 _TIMEOUT_S, _BETWEEN_S = 15.0, 0.2
-"""For one reply; between two requests, so that there are at most five a second, as both services
-allow."""
+"""Time limit of one reply, and the pause between two requests: both services allow five requests
+per second."""
 _MAX_BYTES = 5_000_000
 _ASKED_AGAIN_AFTER_S = 30 * 24 * 3600.0
 _GIVE_UP_AFTER = 3
-"""Failures in a row: a service that is gone must not cost the time limit of every paper."""
+"""After this many failures in a row a service is not asked again: otherwise each paper would wait
+for the time limit of a service that is down."""
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,100}>")
 _TYPES = {
     "journal-article": "article-journal",
@@ -45,45 +46,47 @@ _TYPES = {
     "dataset": "dataset",
     "posted-content": "article",
 }
-"""Types of CSL for those of Crossref, which OpenAlex has as `type_crossref`."""
+"""The CSL type for each type of Crossref (OpenAlex has the same types, as `type_crossref`)."""
 
 
 @dataclass(frozen=True)
 class Registered:
-    """What was said of one DOI."""
+    """What the registries know about one DOI."""
 
     registry: str
-    """Who said it; empty where no registry knows the DOI."""
+    """The registry that knows the DOI; empty if none does."""
     record: Record = NO_RECORD
     asked: float = 0.0
-    """Seconds since 1970."""
+    """When the registries were asked, in seconds since 1970."""
 
 
 LookUp = Callable[[Collection[str]], Mapping[str, Registered]]
-"""What registries know, by DOI, of those that one of them knows."""
+"""Returns what registries know, by DOI. DOIs that no registry knows are left out."""
 
 
 class _RegistryUnavailable(Exception):
-    """The service failed, which says nothing about the DOI."""
+    """A registry could not answer, so nothing is known about the DOI."""
 
 
 @dataclass(frozen=True)
 class Registry:
-    """One service."""
+    """One service that is asked about DOIs."""
 
     name: str
     address: str
-    """The DOI follows."""
+    """The address of a request without the DOI, which is appended."""
     read: Callable[[dict[str, Any]], Record]
-    """May raise KeyError, TypeError, AttributeError or ValueError for a reply of another shape."""
+    """Makes a record of a JSON reply. May raise KeyError, TypeError, AttributeError or ValueError
+    if the reply has another structure."""
 
 
 def _crossref(reply: dict[str, Any]) -> Record:
-    """Format: https://api.crossref.org, "Work"; `updated-by` is also filled from Retraction
-    Watch."""
+    """The record in a reply of Crossref. Format: https://api.crossref.org, "Work". Its `updated-by`
+    includes the retractions of Retraction Watch."""
     work = reply["message"]
     authors = [
-        one if "family" in one else {"literal": one.get("name")} for one in work.get("author") or ()
+        author if "family" in author else {"literal": author.get("name")}
+        for author in work.get("author") or ()
     ]
     record = record_of_csl(
         {name: work.get(name) for name in ("DOI", "issued", "volume", "issue", "page", "language")}
@@ -93,14 +96,19 @@ def _crossref(reply: dict[str, Any]) -> Record:
         }
         | {"author": authors, "type": _TYPES.get(str(work.get("type")))}
     )
-    is_retracted = any(one.get("type") == "retraction" for one in work.get("updated-by") or ())
+    is_retracted = any(
+        author.get("type") == "retraction" for author in work.get("updated-by") or ()
+    )
     return replace(record, retracted="Crossref" if is_retracted else None)
 
 
 def _openalex(work: dict[str, Any]) -> Record:
-    """Format: https://docs.openalex.org, "Work object"."""
-    of, source = work.get("biblio") or {}, (work.get("primary_location") or {}).get("source") or {}
-    pages = dict.fromkeys(filter(None, (of.get("first_page"), of.get("last_page"))))
+    """The record in a reply of OpenAlex. Format: https://docs.openalex.org, "Work object"."""
+    biblio, venue = (
+        work.get("biblio") or {},
+        (work.get("primary_location") or {}).get("source") or {},
+    )
+    pages = dict.fromkeys(filter(None, (biblio.get("first_page"), biblio.get("last_page"))))
     names = [one["author"].get("display_name") for one in work.get("authorships") or ()]
     record = record_of_csl(
         {
@@ -108,8 +116,12 @@ def _openalex(work: dict[str, Any]) -> Record:
             "title": _plain([work.get("title")]),
             "issued": {"raw": work.get("publication_year")},
         }
-        | {"container-title": _plain([source.get("display_name")]), "page": "-".join(pages)}
-        | {"volume": of.get("volume"), "issue": of.get("issue"), "language": work.get("language")}
+        | {"container-title": _plain([venue.get("display_name")]), "page": "-".join(pages)}
+        | {
+            "volume": biblio.get("volume"),
+            "issue": biblio.get("issue"),
+            "language": work.get("language"),
+        }
         | {"type": _TYPES.get(str(work.get("type_crossref")))}
     )
     authors: tuple[Person, ...] = tuple(person_of(name) for name in names) if all(names) else ()
@@ -119,7 +131,7 @@ def _openalex(work: dict[str, Any]) -> Record:
 
 
 def _plain(values: Any) -> str | None:
-    """The first text, without the markup of titles ("<i>E. coli</i>")."""
+    """The first of the values, if it is a text, without the markup of titles ("<i>E. coli</i>")."""
     first = next(iter(values or ()), None)
     return " ".join(html.unescape(_TAG.sub("", first)).split()) if isinstance(first, str) else None
 
@@ -131,7 +143,7 @@ REGISTRIES = (
 
 
 class Registries:
-    """Asks each registry in turn until one knows the DOI; what they said is kept for 30 days."""
+    """Asks one registry after another until one knows the DOI. Replies are kept for 30 days."""
 
     def __init__(
         self,
@@ -140,34 +152,37 @@ class Registries:
         registries: Sequence[Registry] = REGISTRIES,
         now: Callable[[], float] = time.time,
     ) -> None:
-        """contact: an e-mail address; empty: nothing is asked."""
+        """contact: an e-mail address; if it is empty, no registry is asked."""
         self._contact, self._registries, self._now = contact, registries, now
         self._kept = kept.replies("registered", Registered)
-        self._n_failed = dict.fromkeys((one.name for one in registries), 0)
+        self._n_failed = dict.fromkeys((registry.name for registry in registries), 0)
 
     def __call__(self, dois: Collection[str]) -> dict[str, Registered]:
-        """What is known, by DOI. A service that fails costs a warning; what it said before is
+        """What is known, by DOI. If a service fails, a warning is logged and its earlier reply is
         used."""
         if not self._contact:
             return {}
         known = self._kept.get_all(dois)
-        since = self._now() - _ASKED_AGAIN_AFTER_S
-        if to_ask := [doi for doi in sorted(dois) if doi not in known or known[doi].asked < since]:
-            known |= anyio.run(self._asked, to_ask)
-        return {doi: one for doi, one in known.items() if one.registry}
+        oldest_valid = self._now() - _ASKED_AGAIN_AFTER_S
+        if to_ask := [
+            doi for doi in sorted(dois) if doi not in known or known[doi].asked < oldest_valid
+        ]:
+            known |= anyio.run(self._ask_all, to_ask)
+        return {doi: registered for doi, registered in known.items() if registered.registry}
 
-    async def _asked(self, dois: Sequence[str]) -> dict[str, Registered]:
+    async def _ask_all(self, dois: Sequence[str]) -> dict[str, Registered]:
+        """The replies by DOI. A DOI that could not be looked up is left out and asked again in the
+        next run."""
         found: dict[str, Registered] = {}
         async with httpx2.AsyncClient(
             timeout=_TIMEOUT_S,
-            headers={
-                "Accept-Encoding": "identity"
-            },  # a small compressed reply could fill the memory at once
+            # no compression: a small compressed reply could fill the memory
+            headers={"Accept-Encoding": "identity"},
             trust_env=False,
         ) as client:
             for doi in dois:
                 try:
-                    found[doi] = await self._of(doi, client)
+                    found[doi] = await self._ask(doi, client)
                 except _RegistryUnavailable:
                     continue
                 self._kept.put(doi, found[doi])
@@ -177,7 +192,9 @@ class Registries:
             )
         return found
 
-    async def _of(self, doi: str, client: httpx2.AsyncClient) -> Registered:
+    async def _ask(self, doi: str, client: httpx2.AsyncClient) -> Registered:
+        """The reply of the first registry that knows the DOI. Raises _RegistryUnavailable if a
+        registry fails before: the next one's reply would then be kept instead of its reply."""
         for registry in self._registries:
             if self._n_failed[registry.name] >= _GIVE_UP_AFTER:
                 raise _RegistryUnavailable
@@ -199,8 +216,8 @@ class Registries:
         return Registered("", asked=self._now())
 
     async def _reply(self, address: str, client: httpx2.AsyncClient) -> bytes:
-        """The body; empty where the DOI is not known, or known by another name. Raises
-        _RegistryUnavailable for others."""
+        """The body of a reply; empty if the registry does not know the DOI, or redirects to another
+        one. Raises _RegistryUnavailable for other replies."""
         body = bytearray()
         async with client.stream("GET", address, params={"mailto": self._contact}) as reply:
             if reply.status_code == HTTPStatus.NOT_FOUND or reply.is_redirect:

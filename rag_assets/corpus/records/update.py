@@ -1,5 +1,5 @@
-"""The table of papers: one record each, from its own files and the bibliographies beside them; and
-its promises."""
+"""Makes the table of papers, with one record per paper, from each paper's files, the bibliographies
+beside them and the registries; and its promises."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -30,6 +30,7 @@ from rag_assets.parsing.store import DocumentStore, unpacked_document
 RECORDS_VERSION = 6
 """Raise it when the same files give another record than before."""
 _MATCHED_BY = ("title", "doi", "arxiv")
+"""Fields of a paper's own record with which entries of bibliographies are matched."""
 
 
 def update_papers(
@@ -37,106 +38,124 @@ def update_papers(
     index: pa.Table,
     libraries: Libraries,
     store: DocumentStore,
-    look_up: LookUp = lambda dois: {},  # noqa: ARG005 - the shape of one that asks
+    look_up: LookUp = lambda dois: {},  # noqa: ARG005 - has the parameter of every `LookUp`
 ) -> tuple[pa.Table, UpdatePlan]:
     """Bring the records up to date with the parsed papers and the bibliographies.
 
-    published: schema PAPERS. index: paper_id, fingerprint, file_path, linked_paths of the parsed
-    papers. A document is read only if it changed, or what libraries, lists and registries say of
-    it. look_up: asks registries about DOIs. Returns the new table, sorted by paper, and the plan.
+    published: schema PAPERS. index: paper_id, fingerprint, file_path and linked_paths of the parsed
+    papers. look_up: asks registries about DOIs. Returns the new table, sorted by paper, and the
+    plan.
+
+    A document is read only if it changed, or if bibliographies, lists of retracted papers or
+    registries now state something else about it.
     """
     papers = {row["paper_id"]: row for row in index.to_pylist()}
-    known = {
+    published_rows = {
         row["paper_id"]: row
         for row in published.select(["paper_id", "made_of", *map(_own, _MATCHED_BY)]).to_pylist()
     }
-    made_of = {
+    document_versions = {
         paper: fingerprint(RECORDS_VERSION, row["fingerprint"]) for paper, row in papers.items()
     }
-    own: dict[str, Sourced] = {}
+    own_records: dict[str, Sourced] = {}
 
     def read_records(paper_ids: Iterable[str]) -> None:
-        new = [paper for paper in paper_ids if paper not in own]
-        for paper, packed in zip(
-            new, store.each_packed(papers[one]["fingerprint"] for one in new), strict=True
-        ):
+        """Read the documents that were not read before, and add their records."""
+        unread = [paper for paper in paper_ids if paper not in own_records]
+        fingerprints = (papers[paper]["fingerprint"] for paper in unread)
+        for paper, packed in zip(unread, store.each_packed(fingerprints), strict=True):
             document = unpacked_document(packed)
-            own[paper] = record_of(document, _abstract(document))
+            own_records[paper] = record_of(document, _abstract(document))
 
-    read_records(paper for paper in papers if known.get(paper, {}).get("made_of") != made_of[paper])
-    names = [
+    read_records(
+        paper
+        for paper in papers
+        if published_rows.get(paper, {}).get("made_of") != document_versions[paper]
+    )
+    paper_keys = [
         PaperKeys(
             paper,
             (row["file_path"], *row["linked_paths"]),
-            own[paper][0]
-            if paper in own
-            else Record(**{name: known[paper][_own(name)] for name in _MATCHED_BY}),
+            own_records[paper][0]
+            if paper in own_records
+            else Record(**{name: published_rows[paper][_own(name)] for name in _MATCHED_BY}),
         )
         for paper, row in papers.items()
     ]
-    statements = _statements(names, libraries, look_up)
-    wanted = {paper: one.fingerprint(made_of[paper]) for paper, one in statements.items()}
+    statements = _statements(paper_keys, libraries, look_up)
+    wanted = {
+        paper: statement.fingerprint(document_versions[paper])
+        for paper, statement in statements.items()
+    }
     plan = plan_update(fingerprints_by_paper(published), wanted)
     if plan.is_noop:
         return published, plan
-    made = []
+    new_rows = []
     read_records(plan.to_build)
     for paper_id in plan.to_build:
-        record, sources = statements[paper_id].added_to(*own[paper_id])
-        stated = {_own(name): getattr(own[paper_id][0], name) for name in _MATCHED_BY}
-        marks = {"made_of": made_of[paper_id], "fingerprint": wanted[paper_id]}
+        record, sources = statements[paper_id].added_to(*own_records[paper_id])
+        own_values = {_own(name): getattr(own_records[paper_id][0], name) for name in _MATCHED_BY}
+        versions = {"made_of": document_versions[paper_id], "fingerprint": wanted[paper_id]}
         origins = [{"field": field, "source": source} for field, source in sorted(sources.items())]
-        made.append(asdict(record) | stated | marks | {"paper_id": paper_id, "sources": origins})
-    kept = rows_without(published, plan.to_drop)
-    return merged(kept, to_table(made, PAPERS), ["paper_id"]), plan
+        new_rows.append(
+            asdict(record) | own_values | versions | {"paper_id": paper_id, "sources": origins}
+        )
+    kept_rows = rows_without(published, plan.to_drop)
+    return merged(kept_rows, to_table(new_rows, PAPERS), ["paper_id"]), plan
 
 
 @dataclass(frozen=True)
 class _Statements:
-    """What libraries, registries and lists of retracted papers say of a paper."""
+    """What bibliographies, registries and lists of retracted papers state about one paper."""
 
     entry: Entry | None
     registered: Registered | None
     retracted_by: str | None
+    """Path of the list of retracted papers that has the paper's DOI."""
 
     def fingerprint(self, made_of: str) -> str:
-        entry, known = self.entry, self.registered
+        """The fingerprint of a paper's row. made_of: the fingerprint of what its own record is made
+        of."""
+        entry, registered = self.entry, self.registered
         return fingerprint(
             made_of,
             entry and [asdict(entry.record), entry.library],
-            known and [known.registry, asdict(known.record)],
+            registered and [registered.registry, asdict(registered.record)],
             self.retracted_by,
         )
 
     def added_to(self, record: Record, sources: dict[str, str]) -> Sourced:
+        """The paper's own record completed with these statements, and the source of each field."""
         if self.entry:
             record, sources = completed(record, sources, self.entry)
-        if known := self.registered:
-            record, sources = filled(record, sources, known.record, known.registry)
-        if by := self.retracted_by:
-            record, sources = replace(record, retracted=by), sources | {"retracted": by}
+        if registered := self.registered:
+            record, sources = filled(record, sources, registered.record, registered.registry)
+        if self.retracted_by:
+            record = replace(record, retracted=self.retracted_by)
+            sources = sources | {"retracted": self.retracted_by}
         return record, sources
 
 
 def _statements(
     papers: Sequence[PaperKeys], libraries: Libraries, look_up: LookUp
 ) -> dict[str, _Statements]:
+    """The statements about each paper, by paper_id. Registries are asked about the entry's DOI,
+    else the paper's own."""
     matcher = Matcher(libraries.entries)
     entries = {paper.paper_id: matcher.entry_of(paper) for paper in papers}
-    dois = {
-        paper.paper_id: (entry.record.doi if (entry := entries[paper.paper_id]) else None)
-        or paper.record.doi
-        or ""
-        for paper in papers
-    }
+    dois = {}
+    for paper in papers:
+        entry = entries[paper.paper_id]
+        dois[paper.paper_id] = (entry and entry.record.doi) or paper.record.doi or ""
     registered = look_up({doi for doi in dois.values() if doi})
     return {
-        paper: _Statements(entries[paper], registered.get(doi), libraries.retracted.get(doi))
-        for paper, doi in dois.items()
+        paper_id: _Statements(entries[paper_id], registered.get(doi), libraries.retracted.get(doi))
+        for paper_id, doi in dois.items()
     }
 
 
 def _abstract(document: Document) -> str | None:
+    """The text of the abstract, or None if none is found."""
     paragraphs = [
         block.text
         for block in document.blocks
@@ -147,13 +166,14 @@ def _abstract(document: Document) -> str | None:
 
 
 def _own(name: str) -> str:
+    """The column with a value of the paper's own record, before it is completed: "own_title"."""
     return f"own_{name}"
 
 
 @dataclass(frozen=True)
 class PapersCandidate:
-    """Records before publication, the ids of the papers that were parsed, and the
-    bibliographies."""
+    """Records before publication, with what they are checked against: the ids of the parsed papers
+    and the bibliographies."""
 
     papers: pa.Table
     paper_ids: Sequence[str]
@@ -161,6 +181,7 @@ class PapersCandidate:
 
 
 def _incomplete(candidate: PapersCandidate) -> Offenders:
+    """The papers whose title, authors or year are not known."""
     rows = candidate.papers.select(["paper_id", "title", "authors", "year"]).to_pylist()
     missing = (
         (row["paper_id"], [name for name in ("title", "authors", "year") if not row[name]])

@@ -1,2 +1,2 @@
-"""One sentence per chunk, written by a model, that says what the chunk is about: searched with it,
-never quoted."""
+"""One sentence per chunk, written by a model, that says what the chunk is about. It is searched
+together with the chunk, and never quoted."""

@@ -1,11 +1,12 @@
-"""Brings the summaries up to date with the chunks: a model is asked about the chunks that have none
-yet.
+"""Brings the summaries up to date with the chunks: a model is asked about each chunk that has no
+summary yet.
 
-A chunk is asked about with a summary of its document. This is not part of the key of its sentence,
-so an edit elsewhere in the document asks about no other chunk again. Texts of documents are fenced
-like the sources of an answer. A sentence is used for searching only: at worst, a document that
-misleads the model makes itself easier or harder to find. A chunk whose summary cannot be had is
-searched without one until a later run.
+The prompt for a chunk includes a summary of its document. The document's summary is not part of the
+key under which a chunk's summary is stored, so an edit elsewhere in the document does not make the
+other chunks be asked about again. Document texts are marked as sources in the prompt, as in prompts
+for answers. A summary is only searched: the worst a malicious document can do is to make itself
+easier or harder to find. A chunk whose summary could not be made is searched without one until a
+later run.
 """
 
 import logging
@@ -28,7 +29,7 @@ from rag_assets.hosted.connections import Connections, LazyModel, ask_each
 from rag_assets.hosted.prompts import load_prompt, sources_block
 
 SUMMARIZER_VERSION = 1
-"""Raise it when the code asks something else, or makes another sentence of the same reply."""
+"""Raise it when the code asks for something else, or makes another summary of the same reply."""
 NO_MODEL = "none"
 _PACKAGE = "rag_assets.corpus.summaries"
 _INSTRUCTIONS = load_prompt(_PACKAGE, "instructions", frozenset())
@@ -50,7 +51,7 @@ class Summary(BaseModel):
 
 @dataclass(frozen=True)
 class AskedChunk:
-    """A chunk as the model is asked about it."""
+    """A chunk that the model is asked about."""
 
     chunk_id: str
     section_path: str
@@ -59,58 +60,61 @@ class AskedChunk:
 
 @dataclass(frozen=True)
 class AskedDocument:
-    """What all chunks of a paper share."""
+    """A document that the model is asked about, for the prompts of its chunks."""
 
     paper_id: str
     title: str
     beginning: str
-    """The beginning of its text that the model reads for the summary of the whole."""
+    """The beginning of its text, from which the model writes the summary of the document."""
 
 
 class Summarizer:
-    """One model that writes summaries, each asked for once. Safe to use from several threads."""
+    """Writes summaries with one model. Each prompt is sent once, and its reply is kept. Safe to use
+    from several threads."""
 
     def __init__(self, settings: SummarySettings, connections: Connections, kept: KeptFile) -> None:
-        """kept: keeps the replies. Raises MissingKey, InvalidSettings as `require_access`."""
+        """kept: the file in which replies are kept. Raises MissingKey or InvalidSettings like
+        `require_access`."""
         self._model = LazyModel(
             model_name(settings), connections, Summary,
             instructions=_INSTRUCTIONS.filled(), max_output_tokens=_MAX_OUTPUT_TOKENS,
         )  # fmt: skip
         self._replies = kept.replies("summaries", str)
-        asked = fingerprint(
+        prompts_fingerprint = fingerprint(
             _INSTRUCTIONS.text,
             _DOCUMENT.text,
             _CHUNK.text,
             SUMMARIZER_VERSION,
             settings.fingerprint(),
         )
-        self.identity = f"{self._model.model_id} {asked[:8]}"
+        self.identity = f"{self._model.model_id} {prompts_fingerprint[:8]}"
 
-    def key_of(self, document: AskedDocument, part: AskedChunk) -> str:
-        """Changes with what a sentence follows from, the rest of its document aside."""
-        return fingerprint(self.identity, document.title, part.section_path, part.text)
+    def key_of(self, document: AskedDocument, chunk: AskedChunk) -> str:
+        """The key of a chunk's summary: another model, prompt, title, section or text gives another
+        key. The rest of the document does not count."""
+        return fingerprint(self.identity, document.title, chunk.section_path, chunk.text)
 
-    def sentence(self, document: AskedDocument, part: AskedChunk) -> str:
-        """A line that says what the chunk is about; empty if the model's reply could not be used.
+    def sentence(self, document: AskedDocument, chunk: AskedChunk) -> str:
+        """One line that says what the chunk is about; empty if the model's reply could not be used.
 
-        Raises what `Connection.guarded` raises.
+        Raises the errors of `Connection.guarded`.
         """
         return self._replies.once(
-            self.key_of(document, part), lambda: self._asked_about(document, part)
+            self.key_of(document, chunk), lambda: self._ask_about(document, chunk)
         )[0]
 
-    def _asked_about(self, document: AskedDocument, part: AskedChunk) -> str:
-        whole = self._summary_of(document)
-        sources = [_source(document, whole, section="", is_generated=True)] if whole else []
-        own = _source(document, part.text, section=part.section_path)
-        n_words = MAX_CHARS // 7  # letters of an English word and its blank
-        prompt = _CHUNK.filled(sources=sources_block([*sources, own]).text, n_words=n_words)
+    def _ask_about(self, document: AskedDocument, chunk: AskedChunk) -> str:
+        sources = [_source(document, chunk.text, section=chunk.section_path)]
+        if summary := self._summary_of(document):
+            sources.insert(0, _source(document, summary, section="", is_generated=True))
+        n_words = MAX_CHARS // 7  # an English word and its blank have about 7 characters
+        prompt = _CHUNK.filled(sources=sources_block(sources).text, n_words=n_words)
         return self._reply(prompt, MAX_CHARS)
 
     def _summary_of(self, document: AskedDocument) -> str:
         """A summary of the whole document; empty if the model rejects the request."""
 
-        def asked() -> str:
+        def ask() -> str:
             prompt = _DOCUMENT.filled(
                 sources=sources_block([_source(document, document.beginning, "")]).text
             )
@@ -120,10 +124,12 @@ class Summarizer:
                 return ""
 
         return self._replies.once(
-            fingerprint(self.identity, document.title, document.beginning), asked
+            fingerprint(self.identity, document.title, document.beginning), ask
         )[0]
 
     def _reply(self, prompt: str, max_chars: int) -> str:
+        """Ask the model and return its summary as one line; "" if the reply holds none. Raises the
+        error that prevented a reply, if there is one."""
         reply = self._model.ask(prompt)
         if reply.output is None and reply.fault is not None:
             raise reply.fault
@@ -131,14 +137,14 @@ class Summarizer:
 
 
 def model_name(settings: SummarySettings) -> ModelName:
-    """Raises InvalidSettings for a model that does not exist."""
+    """The model that the settings name. Raises InvalidSettings for a model that does not exist."""
     return ModelName.parse(settings.model, setting="summaries.model", instead=NO_MODEL)
 
 
 def _source(
     document: AskedDocument, text: str, section: str, *, is_generated: bool = False
 ) -> Context:
-    """A text as a source of a prompt; only what `sources_block` writes of it matters."""
+    """A text as a source for `sources_block`, which writes only its text, title and section."""
     titles = " > ".join(title for title in (document.title, section) if title)
     return Context(
         document.paper_id, "", None, None, 0, text, is_generated=is_generated, section_title=titles
@@ -146,21 +152,22 @@ def _source(
 
 
 def _on_one_line(text: str, max_chars: int) -> str:
-    """The text without control characters, cut at the end of a word."""
+    """The text on one line, without control characters. A longer text than `max_chars` is cut at
+    the end of a word."""
     line = " ".join(legible(text).split())
     return line if len(line) <= max_chars else line[: max_chars + 1].rpartition(" ")[0]
 
 
 logger = logging.getLogger(__name__)
 CHUNK_COLUMNS = ["paper_id", "chunk_id", "section_path", "text", "own_start"]
-"""What is read of the chunks."""
+"""The columns of the chunks that are read."""
 _DOCUMENT_CHARS = 8_000
-"""Beginning of a paper that is read for the summary of the whole."""
+"""How many of a paper's first characters are read for the summary of the document."""
 
 
 @dataclass(frozen=True)
 class MissingSummary:
-    """A chunk without a summary, and why."""
+    """A chunk without a summary, and the reason."""
 
     paper_id: str
     chunk_id: str
@@ -169,15 +176,15 @@ class MissingSummary:
 
 @dataclass(frozen=True)
 class SummaryUpdate:
-    """The table as it should be published."""
+    """The new table of summaries, and what changed."""
 
     table: pa.Table
     """Schema SUMMARIES, in the order of the chunks."""
     plan: UpdatePlan
-    """By paper."""
+    """The papers whose summaries changed."""
     missing: tuple[MissingSummary, ...] = ()
     n_asked: int = 0
-    """Chunks whose summary was not published before."""
+    """Chunks that got a summary in this update."""
 
 
 def without_summaries(published: pa.Table) -> SummaryUpdate:
@@ -194,37 +201,43 @@ def update_summaries(
     n_at_once: int,
     report: Callable[[int, int], None],
 ) -> SummaryUpdate:
-    """Ask about every chunk that is not published as it is, `n_at_once` side by side.
+    """Ask about every chunk whose summary is not published yet, `n_at_once` requests at a time.
 
-    published: schema SUMMARIES. chunks: `CHUNK_COLUMNS`, sorted by paper, a paper's chunks in
-    order. titles: by paper_id. report: called with (done, total). A chunk whose request fails for
-    good has no summary; when the budget is spent, access is denied or the provider is down, the
-    chunks that remain have none either.
+    published: schema SUMMARIES. chunks: `CHUNK_COLUMNS`, sorted by paper, the chunks of a paper in
+    order. titles: by paper_id. report: called with (done, total). A chunk whose request fails gets
+    no summary. If the budget is spent, access is denied or the provider is down, the remaining
+    chunks get none either.
     """
-    known = dict(zip(published["key"].to_pylist(), published["summary"].to_pylist(), strict=True))
+    published_summaries = dict(
+        zip(published["key"].to_pylist(), published["summary"].to_pylist(), strict=True)
+    )
     wanted = [
-        (document, part, summarizer.key_of(document, part))
-        for document, parts in (
-            _document(paper_id, own, titles) for paper_id, own in by_paper(chunks)
+        (document, chunk, summarizer.key_of(document, chunk))
+        for document, paper_chunks in (
+            _document(paper_id, paper_rows, titles) for paper_id, paper_rows in by_paper(chunks)
         )
-        for part in parts
+        for chunk in paper_chunks
     ]
-    to_ask = [(document, part, key) for document, part, key in wanted if key not in known]
-    found, left = ask_each(
-        ((key, (document, part)) for document, part, key in to_ask),
-        lambda asked: summarizer.sentence(*asked),
+    to_ask = [
+        (document, chunk, key) for document, chunk, key in wanted if key not in published_summaries
+    ]
+    new_summaries, failures = ask_each(
+        ((key, (document, chunk)) for document, chunk, key in to_ask),
+        lambda document_and_chunk: summarizer.sentence(*document_and_chunk),
         n_at_once,
         lambda n_done: report(n_done, len(to_ask)),
     )
-    summaries = {key: known[key] for _, _, key in wanted if key in known} | found
+    summaries = {
+        key: published_summaries[key] for _, _, key in wanted if key in published_summaries
+    } | new_summaries
     table = _table(
-        [(document.paper_id, part.chunk_id, key) for document, part, key in wanted], summaries
+        [(document.paper_id, chunk.chunk_id, key) for document, chunk, key in wanted], summaries
     )
     plan = plan_update(fingerprints_by_paper(published), fingerprints_by_paper(table))
     missing = [
-        MissingSummary(document.paper_id, part.chunk_id, str(left[key]))
-        for document, part, key in to_ask
-        if key in left
+        MissingSummary(document.paper_id, chunk.chunk_id, str(failures[key]))
+        for document, chunk, key in to_ask
+        if key in failures
     ]
     return SummaryUpdate(table, plan, tuple(missing), len(to_ask) - len(missing))
 
@@ -232,6 +245,7 @@ def update_summaries(
 def _document(
     paper_id: str, chunks: pa.Table, titles: Mapping[str, str]
 ) -> tuple[AskedDocument, list[AskedChunk]]:
+    """A paper's document and its chunks, as the model is asked about them."""
     rows = chunks.to_pylist()
     texts = (row["text"][row["own_start"] :] for row in rows)
     document = AskedDocument(
@@ -241,7 +255,7 @@ def _document(
 
 
 def _up_to(texts: Iterator[str], n_chars: int) -> Iterator[str]:
-    """The texts up to so many characters in all."""
+    """The texts in order, cut off after `n_chars` characters in all."""
     for text in texts:
         if n_chars <= 0:
             return
@@ -250,19 +264,22 @@ def _up_to(texts: Iterator[str], n_chars: int) -> Iterator[str]:
 
 
 def _table(wanted: Sequence[tuple[str, str, str]], summaries: Mapping[str, str]) -> pa.Table:
-    """wanted: paper_id, chunk_id and key of every chunk."""
+    """The table of summaries. wanted: paper_id, chunk_id and key of every chunk; a chunk whose key
+    has no summary is left out."""
     rows = [
         {"paper_id": paper, "chunk_id": chunk, "summary": summaries[key], "key": key}
         for paper, chunk, key in wanted
         if key in summaries
     ]
-    of_paper: dict[str, list[list[str]]] = {}
+    summaries_by_paper: dict[str, list[list[str]]] = {}
     for row in rows:
-        of_paper.setdefault(row["paper_id"], []).append(
+        summaries_by_paper.setdefault(row["paper_id"], []).append(
             [row["chunk_id"], row["key"], row["summary"]]
         )
-    marks = {paper: fingerprint(said) for paper, said in of_paper.items()}
-    return to_table([row | {"fingerprint": marks[row["paper_id"]]} for row in rows], SUMMARIES)
+    fingerprints = {paper: fingerprint(values) for paper, values in summaries_by_paper.items()}
+    return to_table(
+        [row | {"fingerprint": fingerprints[row["paper_id"]]} for row in rows], SUMMARIES
+    )
 
 
 SUMMARY_PROMISES: list[Promise[SummaryUpdate]] = [
