@@ -129,7 +129,7 @@ def _indexed(
 
         return Made(
             staged.manifest.version,
-            staged.manifest.n_held,
+            staged.manifest.n_indexed,
             check_all(INDEX_PROMISES, staged),
             publish,
             {"store": target.identity.kind, "place": str(target)},

@@ -1,12 +1,13 @@
-"""The vector index in a local Chroma database: reading it (`ChromaStore`), writing and auditing it
-(`ChromaFiles`).
+"""The vector index in a local Chroma database: `ChromaStore` reads it, `ChromaFiles` writes and
+audits it.
 
-Vectors are always handed over: the collection has no embedding function, so nothing can be
-downloaded. Chroma's own client cache is not used: it is keyed by path and would go on serving a
-folder that was replaced. Chroma must never open a folder that is not as it was closed, see
-`folders`. The folder also holds all vectors in one file (`exact_vectors`). Up to a size that file
-is searched; then the database may differ from it in a few passages, until it is written in its
-turn.
+All vectors are given to Chroma: its collection has no embedding function, so it cannot download a
+model. Chroma's client cache is not used: its key is the path, so it would continue to show a folder
+that was replaced. Chroma must never open a folder with damaged files, see `folders`.
+
+The folder also has a file with all vectors (`exact_vectors`). Up to a certain size this file is
+searched instead of the database. Then the database may be behind the file by a few passages until
+it is written again.
 """
 
 import logging
@@ -43,11 +44,13 @@ logger = logging.getLogger(__name__)
 COLLECTION = "passages"
 DATABASE_FILE = "chroma.sqlite3"
 EXACT_UP_TO_BYTES = 1_024_000_000
-"""Vectors in a file of up to this size (about 660,000 passages) are compared with a question one by
-one, so that none is missed; above, Chroma's graph is asked."""
+"""Up to this size of the vector file (about 660,000 passages), a question is compared with every
+vector, so the nearest passages are always found. Above it, Chroma's approximate graph is
+searched."""
 
 
 def started(folder: Path) -> "tuple[System, ServerAPI]":
+    """A running Chroma for the database in `folder`, and its API."""
     from chromadb.api.rust import RustBindingsAPI
     from chromadb.config import Settings, System
 
@@ -60,6 +63,7 @@ def started(folder: Path) -> "tuple[System, ServerAPI]":
 
 
 def collection_of(api: "ServerAPI", model: Any) -> "Collection":
+    """The collection without an embedding function. model: Chroma's description of it."""
     from chromadb.api.models.Collection import Collection
 
     return Collection(api, model, embedding_function=None)
@@ -67,7 +71,8 @@ def collection_of(api: "ServerAPI", model: Any) -> "Collection":
 
 @contextmanager
 def panics_as_errors() -> Iterator[None]:
-    """A panic in Chroma's Rust code becomes a RuntimeError; pyo3 derives it from BaseException."""
+    """Raise a panic in Chroma's Rust code as a RuntimeError. pyo3 derives panics from
+    BaseException, so handlers of Exception would miss them."""
     try:
         yield
     except BaseException as error:
@@ -76,19 +81,19 @@ def panics_as_errors() -> Iterator[None]:
         raise RuntimeError(f"Chroma failed: {error}") from error
 
 
-_N_LOOKED_AT = 200
+_N_CANDIDATES = 200
 _GRAPH: "CreateHNSWConfiguration" = {
     "space": "cosine",
     "max_neighbors": 16,
     "ef_construction": 200,
-    "ef_search": _N_LOOKED_AT,
+    "ef_search": _N_CANDIDATES,
 }
-"""The HNSW graph: links of a vector, candidates looked at while it is linked, and while
-searching."""
+"""Settings of the HNSW graph: links per vector, candidates compared when a vector is added, and
+candidates compared in a search."""
 
 
 class ChromaStore:
-    """One collection of passages with cosine distance, for reading; see `VectorStore`."""
+    """One collection of passages with cosine distance, opened for reading; see `VectorStore`."""
 
     def __init__(self, system: "System", collection: "Collection") -> None:
         self._system = system
@@ -96,8 +101,8 @@ class ChromaStore:
 
     @classmethod
     def open(cls, folder: Path) -> "ChromaStore":
-        """Open an existing store for searching: its graph is loaded and its database copied, so
-        that it goes on answering when the folder is replaced.
+        """Open an existing store for searching. Its graph is loaded and its database copied, so
+        that it still works after the folder is replaced.
 
         Raises whatever Chroma raises for a folder it cannot read.
         """
@@ -105,8 +110,8 @@ class ChromaStore:
 
     @classmethod
     def open_in_place(cls, folder: Path) -> "ChromaStore":
-        """Open a store whose folder stays in its place until the store is closed. Raises as
-        `open`."""
+        """Open a store without copying its database; the folder must not be replaced before the
+        store is closed. Raises like `open`."""
         with panics_as_errors():
             system, api = started(folder)
             try:
@@ -118,27 +123,26 @@ class ChromaStore:
         return store
 
     def search(self, question: Vectors, limit: int, scope: Scope | None = None) -> list[Scored]:
-        n_found = min(
-            max(limit, _N_LOOKED_AT), self._collection.count()
-        )  # of equally near ones it may give any
-        if n_found == 0 or limit == 0 or (scope is not None and scope.is_empty):
+        # more than `limit`: of equally near passages Chroma may return any
+        n_results = min(max(limit, _N_CANDIDATES), self._collection.count())
+        if n_results == 0 or limit == 0 or (scope is not None and scope.is_empty):
             return []
-        allowed: Any = {}
+        scope_filter: Any = {}
         if scope is not None and scope.passage_ids is not None:
-            known = self._collection.get(ids=list(scope.passage_ids), include=[])["ids"]
-            if not known:  # an unknown id is an error to a query
+            existing_ids = self._collection.get(ids=list(scope.passage_ids), include=[])["ids"]
+            if not existing_ids:  # Chroma raises an error for unknown ids
                 return []
-            allowed = {"ids": known}
+            scope_filter = {"ids": existing_ids}
         elif scope is not None:
-            allowed = {"where": {"paper_id": {"$in": list(scope.paper_ids or ())}}}
+            scope_filter = {"where": {"paper_id": {"$in": list(scope.paper_ids or ())}}}
         nearest = self._collection.query(
-            query_embeddings=question[np.newaxis], n_results=n_found, include=[], **allowed
+            query_embeddings=question[np.newaxis], n_results=n_results, include=[], **scope_filter
         )
         # On some processors the last digit of Chroma's own scores differs from `cosines`, because
         # it adds in another order. Equally near passages would then have no fixed order.
         scores = self.cosines(question, nearest["ids"][0])
         return sorted(
-            (Scored(*one) for one in scores.items()), key=lambda hit: (-hit.score, hit.passage_id)
+            (Scored(*item) for item in scores.items()), key=lambda hit: (-hit.score, hit.passage_id)
         )[:limit]
 
     def cosines(self, question: Vectors, passage_ids: Sequence[str]) -> dict[str, float]:
@@ -148,7 +152,7 @@ class ChromaStore:
         self._system.stop()
 
     def vectors(self, passage_ids: Sequence[str]) -> dict[str, Vectors]:
-        """The stored vectors of passages, shape (dim,) each; without those of unknown ids."""
+        """The stored vectors of passages, shape (dim,) each. Unknown ids are left out."""
         if not passage_ids:
             return {}
         result = self._collection.get(ids=list(passage_ids), include=["embeddings"])
@@ -157,13 +161,15 @@ class ChromaStore:
 
 _VECTOR_ERROR = 1e-4
 BATCH = 5000
-"""Passages written at once; Chroma takes no more, and saves its whole graph after each batch."""
+"""Passages written in one call: Chroma accepts no more, and saves its whole graph after each
+call."""
 
-# What is not saved to the graph's files would be replayed, and written, by the next reader.
+# Operations that are not saved in the graph's files would be repeated, and written, by the next
+# reader.
 _OPERATIONS_BETWEEN_SAVES = 1
 
-# Chroma takes its write lock by inserting a row whenever a database is opened, so that mere reading
-# would change the file. With this trigger the lock is taken all the same, and the row left out.
+# Whenever Chroma opens a database, it takes the write lock by inserting a row, so even a reader
+# would change the file. With this trigger it gets the lock, but the row is not inserted.
 _READING_LEAVES_NO_TRACE = """
 CREATE TRIGGER IF NOT EXISTS reading_leaves_no_trace BEFORE INSERT ON acquire_write
 BEGIN SELECT RAISE(IGNORE); END
@@ -175,7 +181,8 @@ FROM embeddings JOIN embedding_metadata AS kept ON kept.id = embeddings.id
 WHERE kept.key = ?
 """
 _MOST_BEHIND = 0.01
-"""Share of the passages in which the database may differ from the file while nothing asks it."""
+"""While the vector file is searched, the database may differ from it in this share of the
+passages."""
 
 
 @dataclass(frozen=True)
@@ -184,22 +191,22 @@ class ChromaFiles:
 
     model_id: str
     vectors_of: Callable[[Sequence[IndexRow]], Vectors]
-    """Unit vectors of passages, shape (n, dim), in the order of the rows. It may raise what it
-    likes."""
+    """Unit vectors of passages, shape (n, dim), in the order of the rows. May raise any error."""
     most_changed: ClassVar[float] = 0.05
-    """Updates wear the graph out: it keeps deleted vectors, and finds fewer of the nearest ones."""
-    place: ClassVar[str] = ""
+    """Updates make the graph worse: deleted vectors stay in it, and fewer of the nearest vectors
+    are found."""
+    address: ClassVar[str] = ""
 
     @property
     def identity(self) -> IndexIdentity:
         return IndexIdentity("chroma", self.model_id, fingerprint(_GRAPH))
 
     def fingerprints(self, folder: Path) -> dict[str, str]:
-        is_there = (folder / VECTORS_FILE).exists()
-        return ExactVectors.open(folder).fingerprints() if is_there else {}
+        exists = (folder / VECTORS_FILE).exists()
+        return ExactVectors.open(folder).fingerprints() if exists else {}
 
     def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> None:
-        """Write the file, and the database unless it may wait, see `_may_wait`."""
+        """Write the vector file, and the database too, unless that may wait (see `_may_wait`)."""
         wanted = {id_: row.fingerprint for id_, row in rows.items()}
         plan = plan_update(self.fingerprints(folder), wanted)
         to_build = [rows[id_] for id_ in plan.to_build]
@@ -215,7 +222,8 @@ class ChromaFiles:
     def _write_database(
         self, folder: Path, plan: UpdatePlan, rows: Mapping[str, IndexRow], report: Report
     ) -> None:
-        """Bring it to what the file holds."""
+        """Make the database equal to the vector file."""
+        # Chroma writes into its files, which may be links to the published ones
         for file in (path for path in folder.rglob("*") if path.is_file()):
             if file.name != VECTORS_FILE:
                 _unlinked(file)
@@ -224,26 +232,29 @@ class ChromaFiles:
             for start in range(0, len(plan.to_drop), BATCH):
                 store.delete(plan.to_drop[start : start + BATCH])
             for start in range(0, len(plan.to_build), BATCH):
-                some = plan.to_build[start : start + BATCH]
-                store.upsert([rows[id_] for id_ in some], vectors.vectors(some))
-                report(start + len(some), len(plan.to_build))
+                batch = plan.to_build[start : start + BATCH]
+                store.upsert([rows[id_] for id_ in batch], vectors.vectors(batch))
+                report(start + len(batch), len(plan.to_build))
             if plan.to_drop and not plan.to_build:
                 store.rewrite_one()
         if plan.to_drop:
             _without_free_pages(folder / DATABASE_FILE)
 
     def faulty(self, folder: Path, sample: Sequence[IndexRow]) -> tuple[str, ...]:
-        """Passages that are not the same in the database and in the file for exact search: by id
-        and fingerprint all of them, if they are more than may wait; by vector those of the sample,
-        unless the database is still the published one."""
+        """Passages that differ between the database and the vector file.
+
+        Ids and fingerprints of all passages are compared; differences count if there are more than
+        may wait. Vectors are compared for the sample only, and only if this update wrote the
+        database.
+        """
         exact = ExactVectors.open(folder)
-        held, compared = _in_database(folder, "fingerprint"), exact.fingerprints()
-        behind = {id_ for id_, _ in held.items() ^ compared.items()}
-        if len(behind) > _MOST_BEHIND * len(compared):
+        database_rows, file_rows = _in_database(folder, "fingerprint"), exact.fingerprints()
+        behind = {id_ for id_, _ in database_rows.items() ^ file_rows.items()}
+        if len(behind) > _MOST_BEHIND * len(file_rows):
             return tuple(sorted(behind))
-        if (folder / DATABASE_FILE).stat().st_nlink > 1:
+        if (folder / DATABASE_FILE).stat().st_nlink > 1:  # it is still the published file
             return ()
-        ids = [id_ for row in sample if (id_ := row.passage_id) in held.keys() - behind]
+        ids = [id_ for row in sample if (id_ := row.passage_id) in database_rows.keys() - behind]
         with closing(ChromaStore.open_in_place(folder)) as store:
             stored = store.vectors(ids)
         pairs = zip(ids, exact.vectors(ids), strict=True)
@@ -251,11 +262,11 @@ class ChromaFiles:
             id_ for id_, vector in pairs if not np.allclose(stored[id_], vector, atol=_VECTOR_ERROR)
         )
 
-    def is_there(self, folder: Path, n_passages: int) -> bool:  # noqa: ARG002 - the files are all of it
+    def is_complete(self, folder: Path, n_passages: int) -> bool:  # noqa: ARG002 - nothing is outside the folder
         return True
 
     def open(self, folder: Path) -> VectorStore:
-        """Searched exactly unless there are very many, see `EXACT_UP_TO_BYTES`."""
+        """The vector file, or the database if the file is large, see `EXACT_UP_TO_BYTES`."""
         if (folder / VECTORS_FILE).stat().st_size <= EXACT_UP_TO_BYTES:
             return ExactVectors.open(folder)
         return ChromaStore.open(folder)
@@ -277,8 +288,8 @@ class ChromaFiles:
 
 
 def _in_database(folder: Path, key: str) -> dict[str, str]:
-    """A value of each passage in the database, read by SQLite itself: what counts is what is in the
-    file."""
+    """The value under `key` of each passage in the database, by passage_id. Read with SQLite, to
+    see what is really in the file."""
     database = folder / DATABASE_FILE
     if not database.exists():
         return {}
@@ -288,22 +299,24 @@ def _in_database(folder: Path, key: str) -> dict[str, str]:
 
 
 def _may_wait(folder: Path, plan: UpdatePlan, rows: Mapping[str, IndexRow]) -> bool:
-    """Whether the database may stay as it is: it is there, no search asks it, it differs in few
-    passages, and every paper in it is still in the index."""
+    """Whether the database need not be written now: it exists, the vector file is searched instead
+    of it, it differs in few passages, and no paper in it was removed from the index (removed text
+    must not stay on disk)."""
     papers = set(_in_database(folder, "paper_id").values())
     is_searched = (folder / VECTORS_FILE).stat().st_size > EXACT_UP_TO_BYTES
     n_behind = len(plan.to_build) + len(plan.removed)
-    is_little = n_behind <= _MOST_BEHIND * len(rows)
+    differs_little = n_behind <= _MOST_BEHIND * len(rows)
     return (
         bool(papers)
         and not is_searched
-        and is_little
+        and differs_little
         and papers <= {row.paper_id for row in rows.values()}
     )
 
 
 def _unlinked(file: Path) -> None:
-    """Make a file one of its own, which may be written into, if it has another name too."""
+    """Replace a file that has several hard links by a copy, so that writing into it does not change
+    the others."""
     if file.stat().st_nlink > 1:
         staged = file.with_name(f"{file.name}{STAGED_SUFFIX}")
         shutil.copy2(file, staged)
@@ -311,8 +324,8 @@ def _unlinked(file: Path) -> None:
 
 
 def _without_free_pages(database: Path) -> None:
-    """Rewrite the database, since deleted text can be read in its free pages. VACUUM writes three
-    times as much."""
+    """Rewrite the database, since deleted text can still be read in its free pages. (VACUUM in
+    place would write three times as much.)"""
     staged = database.with_name(f"{database.name}{STAGED_SUFFIX}")
     with closing(sqlite3.connect(database)) as connection:
         connection.execute("VACUUM INTO ?", (str(staged),))
@@ -330,8 +343,8 @@ class _WritableStore(ChromaStore):
         self._collection.delete(ids=list(passage_ids))
 
     def rewrite_one(self) -> None:
-        """Write one row once more as it is: Chroma keeps the last entry of its log, which may name
-        a deleted one."""
+        """Write one row again as it is. Chroma keeps the last entry of its log, which may contain a
+        deleted passage; this entry replaces it."""
         kept = self._collection.get(limit=1, include=["embeddings", "metadatas"])
         if kept["ids"]:
             self._collection.upsert(
@@ -340,8 +353,9 @@ class _WritableStore(ChromaStore):
 
 
 def _metadata(row: IndexRow) -> dict[str, str | int]:
-    """Chroma refuses None, so an unknown page is left out."""
-    kept = {
+    """The values that Chroma stores with a passage. An unknown page is left out, since Chroma
+    refuses None."""
+    metadata = {
         "chunk_id": row.chunk_id,
         "paper_id": row.paper_id,
         "section": row.section,
@@ -349,4 +363,4 @@ def _metadata(row: IndexRow) -> dict[str, str | int]:
         "page_end": row.page_end,
         "fingerprint": row.fingerprint,
     }
-    return {name: value for name, value in kept.items() if value is not None}
+    return {name: value for name, value in metadata.items() if value is not None}

@@ -1,8 +1,8 @@
-"""Exact vector search: all vectors of an index in one file, none of them left out but for certain.
+"""Exact vector search: all vectors of an index in one file, and every one is considered.
 
-What is found follows from the passages alone, so answers after any history of updates equal those
-of a fresh index; an approximate graph (`chroma`) cannot promise that. The price grows with the
-number of vectors, see ADR 0015.
+The result depends on the passages only, so an index that was updated many times answers like a new
+one; an approximate graph (`chroma`) does not. The cost grows with the number of vectors, see ADR
+0015.
 """
 
 import os
@@ -25,14 +25,14 @@ VECTORS_FILE = "vectors.arrow"
 _ROWS_AT_ONCE = 1024
 _FLOAT_BYTES = 4
 _ROUNDING = 1e-5
-"""More than sums of float32 can be off."""
+"""An upper bound of rounding errors in sums of float32."""
 
 
 class ExactVectors:
     """Vectors of an index, for reading; see `VectorStore`. May be used by several threads.
 
-    In memory are their ids, in Arrow's columns, and a copy of the vectors in bytes
-    (`_RoughVectors`), a quarter of their size: it shows which of them have to be read to find the
+    The vectors stay in the file. In memory are the ids and a rough copy of the vectors, one byte
+    per number (`_RoughVectors`): the rough copy shows which vectors must be read to find the
     nearest ones.
     """
 
@@ -46,10 +46,10 @@ class ExactVectors:
 
     @classmethod
     def open(cls, folder: Path) -> "ExactVectors":
-        """Open the vectors in `folder`. Raises OSError, ValueError or ArrowException when they
-        cannot be read."""
+        """Open the vectors in `folder`. Raises OSError, ValueError or ArrowException if they cannot
+        be read."""
         with (folder / VECTORS_FILE).open("rb") as file:
-            # mapped only until this returns: a file cut short under a map would end the process
+            # mapped during this method only: if the file is truncated while mapped, the process dies
             content = pa.py_buffer(mmap(file.fileno(), 0, access=ACCESS_READ))
             batch = pa.ipc.open_file(content).get_batch(0)
             numbers = batch["vector"].flatten()
@@ -57,17 +57,16 @@ class ExactVectors:
             stored = _StoredVectors(
                 os.dup(file.fileno()), offset, (len(batch), batch["vector"].type.list_size)
             )
-        named = batch.select(["passage_id", "paper_id", "fingerprint"])
-        return cls(
-            pa.ipc.read_record_batch(named.serialize(), named.schema), stored
-        )  # a copy without the vectors
+        names = batch.select(["passage_id", "paper_id", "fingerprint"])
+        # serialized and read again: a copy in memory that does not refer to the mapped file
+        return cls(pa.ipc.read_record_batch(names.serialize(), names.schema), stored)
 
     @cached_property
     def _rough(self) -> "_RoughVectors":
         return _RoughVectors(self._stored)
 
     def __len__(self) -> int:
-        """How many vectors there are."""
+        """The number of vectors."""
         return len(self._ids)
 
     @property
@@ -75,119 +74,121 @@ class ExactVectors:
         return self._stored.shape[1]
 
     def fingerprints(self) -> dict[str, str]:
-        """passage_id -> fingerprint of everything inside."""
+        """passage_id -> fingerprint, for all passages."""
         return dict(zip(self._ids.to_pylist(), self._fingerprints.to_pylist(), strict=True))
 
     def search(self, question: Vectors, limit: int, scope: Scope | None = None) -> list[Scored]:
-        places = np.arange(len(self._ids)) if scope is None else self._places_in(scope)
-        if limit <= 0 or not len(places):
+        rows = np.arange(len(self._ids)) if scope is None else self._rows_in(scope)
+        if limit <= 0 or not len(rows):
             return []
-        if limit < len(places):
-            rough, most_wrong = self._rough.cosines(question)
-            rough = rough[places]
-            places = places[rough >= np.partition(rough, -limit)[-limit] - 2 * most_wrong]
-        cosines = _cosines(self._stored.rows(places), question)
-        if limit < len(places):
-            last = np.partition(cosines, -limit)[-limit]
-            nearest = (
-                cosines >= last
-            )  # all that share the last place: which of them stay is decided by their ids
-            places, cosines = places[nearest], cosines[nearest]
-        ids = (self._ids[place].as_py() for place in places.tolist())
+        if limit < len(rows):
+            rough, max_error = self._rough.cosines(question)
+            rough = rough[rows]
+            # a vector further behind than the errors of two cosines cannot be among the nearest
+            rows = rows[rough >= np.partition(rough, -limit)[-limit] - 2 * max_error]
+        cosines = _cosines(self._stored.rows(rows), question)
+        if limit < len(rows):
+            lowest = np.partition(cosines, -limit)[-limit]
+            # all that tie for the last place; the order of their ids decides below
+            is_nearest = cosines >= lowest
+            rows, cosines = rows[is_nearest], cosines[is_nearest]
+        ids = (self._ids[row].as_py() for row in rows.tolist())
         hits = [Scored(id_, float(cosine)) for id_, cosine in zip(ids, cosines, strict=True)]
         return sorted(hits, key=lambda hit: (-hit.score, hit.passage_id))[:limit]
 
     def cosines(self, question: Vectors, passage_ids: Sequence[str]) -> dict[str, float]:
-        places = {id_: place for id_ in passage_ids if (place := self._place(id_)) is not None}
-        if not places:
+        rows = {id_: row for id_ in passage_ids if (row := self._row_of(id_)) is not None}
+        if not rows:
             return {}
-        cosines = _cosines(self._stored.rows(np.array(list(places.values()))), question)
-        return dict(zip(places, cosines.tolist(), strict=True))
+        cosines = _cosines(self._stored.rows(np.array(list(rows.values()))), question)
+        return dict(zip(rows, cosines.tolist(), strict=True))
 
     def close(self) -> None:
         self._stored.close()
 
     def vectors(self, passage_ids: Sequence[str]) -> Vectors:
-        """The vectors of passages, shape (len(passage_ids), dim). Raises ValueError when one has
-        none."""
+        """The vectors of passages, shape (len(passage_ids), dim). Raises ValueError if a passage
+        has none."""
         vectors = np.empty((len(passage_ids), self.dimension), np.float32)
         if not self.read_into(vectors, passage_ids).all():
             raise ValueError("a passage has no vector in the index")
         return vectors
 
     def read_into(self, vectors: Vectors, passage_ids: Sequence[str]) -> npt.NDArray[np.bool_]:
-        """Fill the row of each passage that has a vector, and return which have one; shape
+        """Copy the vector of each passage into its row of `vectors`; a passage without a vector
+        leaves its row unchanged. Returns for each passage whether it has a vector, shape
         (len(passage_ids),)."""
-        found = pc.index_in(pa.array(passage_ids, pa.string()), value_set=self._ids)
-        places = found.fill_null(-1).to_numpy().astype(np.intp)
-        self._stored.read_into(vectors, places)
-        is_there: npt.NDArray[np.bool_] = places >= 0
-        return is_there
+        indexes = pc.index_in(pa.array(passage_ids, pa.string()), value_set=self._ids)
+        rows = indexes.fill_null(-1).to_numpy().astype(np.intp)
+        self._stored.read_into(vectors, rows)
+        has_vector: npt.NDArray[np.bool_] = rows >= 0
+        return has_vector
 
-    def _places_in(self, scope: Scope) -> npt.NDArray[np.intp]:
-        column, wanted = (
-            (self._papers, scope.paper_ids)
-            if scope.passage_ids is None
-            else (self._ids, scope.passage_ids)
-        )
-        values = (
-            pa.lib.StringBuilder()
-        )  # pa.array() of a list would import pandas, which takes 35 MB
-        values.append_values(list(wanted or ()))
+    def _rows_in(self, scope: Scope) -> npt.NDArray[np.intp]:
+        """Numbers of the rows whose passages the scope allows."""
+        if scope.passage_ids is None:
+            column, wanted = self._papers, list(scope.paper_ids or ())
+        else:
+            column, wanted = self._ids, list(scope.passage_ids)
+        # pa.array() of a list would import pandas, which takes 35 MB
+        values = pa.lib.StringBuilder()
+        values.append_values(wanted)
         inside = pc.indices_nonzero(pc.is_in(column, values.finish()))
         return np.from_dlpack(inside).astype(np.intp)
 
-    def _place(self, passage_id: str) -> int | None:
-        """Row of a passage; the file is sorted by id."""
-        place = bisect_left(
-            range(len(self._ids)), passage_id, key=lambda row: self._ids[row].as_py()
-        )
-        return place if place < len(self._ids) and self._ids[place].as_py() == passage_id else None
+    def _row_of(self, passage_id: str) -> int | None:
+        """Number of a passage's row, found by bisection, since the rows are sorted by id; None if
+        it has no row."""
+        row = bisect_left(range(len(self._ids)), passage_id, key=lambda at: self._ids[at].as_py())
+        return row if row < len(self._ids) and self._ids[row].as_py() == passage_id else None
 
 
 class _StoredVectors:
-    """The vectors in their file, shape (n, dim), which stays open until it is closed or nothing
-    refers to it."""
+    """The vectors in their file, shape (n, dim). The file stays open until `close` is called or the
+    object is deleted."""
 
     def __init__(self, file: int, offset: int, shape: tuple[int, int]) -> None:
-        """file: its descriptor, which belongs to this object. offset: of the first number, in
+        """file: a file descriptor, which this object closes. offset: of the first vector, in
         bytes."""
         self.shape = shape
         self._file = file
         self._offset = offset
         self.close = weakref.finalize(self, os.close, file)
 
-    def rows(self, places: npt.NDArray[np.intp]) -> Vectors:
-        """The vectors at those places, in that order."""
-        vectors = np.empty((len(places), self.shape[1]), np.float32)
-        self.read_into(vectors, places)
+    def rows(self, row_numbers: npt.NDArray[np.intp]) -> Vectors:
+        """The vectors of the given rows of the file, in that order."""
+        vectors = np.empty((len(row_numbers), self.shape[1]), np.float32)
+        self.read_into(vectors, row_numbers)
         return vectors
 
-    def read_into(self, vectors: Vectors, places: npt.NDArray[np.intp]) -> None:
-        """Fill the row of each place with its vector; a place below 0 leaves its row alone.
-        Neighbours are read at once."""
-        if not len(places):
+    def read_into(self, vectors: Vectors, row_numbers: npt.NDArray[np.intp]) -> None:
+        """Copy rows of the file into `vectors`: row `row_numbers[i]` becomes `vectors[i]`. A
+        negative number leaves its vector unchanged. Consecutive rows are read in one call."""
+        if not len(row_numbers):
             return
         n_bytes = _FLOAT_BYTES * self.shape[1]
-        starts = np.flatnonzero((np.diff(places, prepend=places[:1]) != 1) | (places <= 0))
-        for start, end in zip(starts, [*starts[1:], len(places)], strict=True):
-            if places[start] < 0:
+        # where a run of consecutive rows begins; a negative number is a run by itself
+        starts = np.flatnonzero(
+            (np.diff(row_numbers, prepend=row_numbers[:1]) != 1) | (row_numbers <= 0)
+        )
+        for start, end in zip(starts, [*starts[1:], len(row_numbers)], strict=True):
+            if row_numbers[start] < 0:
                 continue
-            at = self._offset + int(places[start]) * n_bytes
+            position = self._offset + int(row_numbers[start]) * n_bytes
             if (
-                os.preadv(self._file, [vectors[start:end].data.cast("B")], at)
+                os.preadv(self._file, [vectors[start:end].data.cast("B")], position)
                 < (end - start) * n_bytes
             ):
                 raise OSError(f"{VECTORS_FILE} was cut short while it was open")
 
 
 class _RoughVectors:
-    """Each vector as whole numbers from -127 to 127 and a scale, and how far the cosines of these
-    may be off.
+    """An approximation of each vector: whole numbers from -127 to 127 times a scale; and a bound
+    for the error of its cosines.
 
     Source: Weber, Schek and Blott 1998, "A Quantitative Analysis and Performance Study for
-    Similarity-Search Methods in High-Dimensional Spaces": what an approximation rules out for
-    certain need not be read.
+    Similarity-Search Methods in High-Dimensional Spaces": a vector that the approximation excludes
+    with certainty need not be read.
     """
 
     def __init__(self, stored: _StoredVectors) -> None:
@@ -207,48 +208,46 @@ class _RoughVectors:
             self._error = max(self._error, float(wrong.max()))
 
     def cosines(self, question: Vectors) -> tuple[Vectors, float]:
-        """Approximate cosines, shape (n,), and how far each may be from the true one (Cauchy and
-        Schwarz)."""
-        found = np.empty(len(self._scales), np.float32)
-        floats = np.empty(
-            (_ROWS_AT_ONCE, self._numbers.shape[1]), np.float32
-        )  # small enough for a processor's cache
-        for start in range(0, len(found), _ROWS_AT_ONCE):
-            some = self._numbers[start : start + _ROWS_AT_ONCE]
-            np.copyto(floats[: len(some)], some)
-            np.dot(floats[: len(some)], question, out=found[start : start + len(some)])
-        return found * self._scales, self._error * float(np.linalg.norm(question)) + _ROUNDING
+        """The approximate cosine of each vector, shape (n,), and how far each may be from the true
+        cosine (by the Cauchy-Schwarz inequality)."""
+        products = np.empty(len(self._scales), np.float32)
+        # small enough for the processor's cache
+        floats = np.empty((_ROWS_AT_ONCE, self._numbers.shape[1]), np.float32)
+        for start in range(0, len(products), _ROWS_AT_ONCE):
+            numbers = self._numbers[start : start + _ROWS_AT_ONCE]
+            np.copyto(floats[: len(numbers)], numbers)
+            np.dot(floats[: len(numbers)], question, out=products[start : start + len(numbers)])
+        return products * self._scales, self._error * float(np.linalg.norm(question)) + _ROUNDING
 
 
 def _cosines(vectors: Vectors, question: Vectors) -> Vectors:
-    """Row by row: the result for a vector does not depend on those beside it, as it does in a
-    matrix product."""
+    """The cosine of each vector with the question. Unlike in a matrix product, a result does not
+    depend on the other vectors in the call."""
     cosines: Vectors = np.einsum("ij,j->i", vectors, question)
     return cosines
 
 
 def write_vectors(folder: Path, rows: Mapping[str, IndexRow], new: Mapping[str, Vectors]) -> None:
-    """Write the vectors of `rows` (by passage_id) into the index in `folder`, in the order of their
-    ids.
+    """Write the vectors of `rows` (by passage_id) into the index in `folder`, sorted by id.
 
-    new: vectors by passage_id, shape (dim,) each; those of other passages are taken from the file
-    that is there.
+    new: vectors by passage_id, shape (dim,) each. The vectors of all other passages are copied from
+    the file that is already there. Raises ValueError if a passage has a vector in neither.
     """
     ids = sorted(rows)
-    kept = ExactVectors.open(folder) if len(new) < len(ids) else None
-    dimension = kept.dimension if kept else len(next(iter(new.values()), [0.0]))
+    old = ExactVectors.open(folder) if len(new) < len(ids) else None
+    dimension = old.dimension if old else len(next(iter(new.values()), [0.0]))
     vectors = np.empty((len(ids), dimension), np.float32)
-    if kept is not None:
-        is_kept = kept.read_into(vectors, ids)
+    if old is not None:
+        has_old_vector = old.read_into(vectors, ids)
         if missing := [
             id_
-            for id_, is_there in zip(ids, is_kept, strict=True)
-            if not is_there and id_ not in new
+            for id_, is_old in zip(ids, has_old_vector, strict=True)
+            if not is_old and id_ not in new
         ]:
             raise ValueError(f"{len(missing)} of {len(ids)} passages have no vector in the index")
-    for place, id_ in enumerate(ids):
+    for row, id_ in enumerate(ids):
         if id_ in new:
-            vectors[place] = new[id_]
+            vectors[row] = new[id_]
     batch = pa.record_batch(
         {
             "passage_id": pa.array(ids, pa.string()),
@@ -257,9 +256,8 @@ def write_vectors(folder: Path, rows: Mapping[str, IndexRow], new: Mapping[str, 
             "vector": pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), dimension),
         }
     )
-    staged = (
-        folder / f"{VECTORS_FILE}{STAGED_SUFFIX}"
-    )  # the file that is there may be a link to the published one
+    # not written in place: the old file may be a link to the published one
+    staged = folder / f"{VECTORS_FILE}{STAGED_SUFFIX}"
     with pa.ipc.new_file(staged, batch.schema) as file:
         file.write_batch(batch)
     staged.replace(folder / VECTORS_FILE)

@@ -1,10 +1,11 @@
-"""Indexes in folders: brought in step with the passages (plan by row hash, write, audit, publish),
-staged beside the published one as links and copies, published by a rename.
+"""Indexes in folders. A new version is made beside the published one from links and copies of its
+files: the changed passages are planned by their fingerprints, written and audited, and the new
+version is published by a rename.
 
-The published folder is never written to. A manifest holds the checksum of each of its files, and
-nothing opens an index before `is_intact` has compared them: native code that reads damaged files
-can crash, hang or write without end. A staged folder that a killed run left is deleted unopened for
-the same reason. Which files there are is decided by `chroma`, `tantivy_index` and `qdrant.files`.
+The published folder is never written to. Its manifest holds the checksum of each file, and an index
+is opened only after `is_intact` has compared them: native code that reads damaged files can crash,
+hang or write forever. For the same reason a staged folder left by a killed run is deleted without
+being opened. Which files an index has is decided by `chroma`, `tantivy_index` and `qdrant.files`.
 """
 
 import json
@@ -44,48 +45,49 @@ MANIFEST_FILE = "manifest.json"
 
 
 def read_manifest(folder: Path) -> IndexManifest | None:
-    """The manifest in `folder`; None when there is no whole index or its manifest is damaged."""
-    found = manifest_content(folder)
+    """The manifest in `folder`; None if there is no complete index or the manifest is damaged."""
+    content = manifest_content(folder)
     try:
-        identity = IndexIdentity(**found["identity"])
-        n_passages, n_changed = int(found["n_passages"]), int(found["n_changed"])
+        identity = IndexIdentity(**content["identity"])
+        n_passages, n_changed = int(content["n_passages"]), int(content["n_changed"])
         return IndexManifest(
-            identity, str(found["passages"]), n_passages, n_changed, tuple(found["without"])
+            identity, str(content["passages"]), n_passages, n_changed, tuple(content["without"])
         )
     except (TypeError, KeyError):
         return None
 
 
 def write_manifest(folder: Path, manifest: IndexManifest) -> None:
-    """Write down what the closed index in `folder` is, and the checksums of its files."""
+    """Write the manifest of the closed index in `folder`, with the checksums of its files."""
     content = sealed({**asdict(manifest), "files": _checksums(folder)})
     (folder / MANIFEST_FILE).write_text(json.dumps(content, indent=2) + "\n", "utf-8")
 
 
 def is_intact(folder: Path) -> bool:
-    """Whether the index in `folder` has a manifest and exactly the files of it, byte for byte."""
+    """Whether the index in `folder` has a manifest, and exactly the files that the manifest lists,
+    unchanged."""
     return "files" in manifest_content(folder) and not damaged_files(folder)
 
 
 def damaged_files(folder: Path) -> list[Path]:
-    """Files of the index in `folder` that are missing, too many or not as its manifest says, byte
-    for byte; none where there is no manifest of files."""
+    """Files of the index in `folder` that are missing, changed or not in its manifest. Empty if the
+    manifest lists no files."""
     wanted = manifest_content(folder).get("files")
     if wanted is None:
         return []
     try:
-        found = _checksums(folder)
+        actual = _checksums(folder)
     except OSError:
         return [folder]
     return [
         folder / name
-        for name in sorted(wanted.keys() | found.keys())
-        if wanted.get(name) != found.get(name)
+        for name in sorted(wanted.keys() | actual.keys())
+        if wanted.get(name) != actual.get(name)
     ]
 
 
 def manifest_content(folder: Path) -> dict[str, Any]:
-    """Everything in the manifest file in `folder`; empty when it is missing or damaged."""
+    """The content of the manifest file in `folder`; empty if it is missing or damaged."""
     try:
         return unsealed((folder / MANIFEST_FILE).read_bytes()) or {}
     except OSError:
@@ -108,39 +110,39 @@ _LOCK = ".lock"
 
 @dataclass(frozen=True)
 class FolderIndex(Generic[Opened]):
-    """The index that is published in `folder`. Readers see one whole version while the next is made
-    beside it."""
+    """The index that is published in `folder`. Readers see one complete version while the next one
+    is made beside it."""
 
     folder: Path
     files: IndexFiles[Opened]
 
     @property
     def identity(self) -> IndexIdentity:
-        """Identity of the index that is wanted."""
+        """The identity that the index should have."""
         return self.files.identity
 
     def __str__(self) -> str:
-        return self.files.place or str(self.folder)
+        return self.files.address or str(self.folder)
 
     def manifest(self) -> IndexManifest | None:
-        """The manifest of the published version, if any; cheap enough to be read before each
-        question."""
+        """The manifest of the published version, if there is one. Fast enough to be read before
+        each question."""
         return read_manifest(self.folder)
 
     def is_intact(self) -> bool:
-        """Whether the published version is unchanged. Raises StoreUnavailable, StoreRefused if no
-        server answers."""
+        """Whether the published version is complete and unchanged. Raises StoreUnavailable or
+        StoreRefused if its server does not answer."""
         manifest = self.manifest() if is_intact(self.folder) else None
-        return manifest is not None and self.files.is_there(self.folder, manifest.n_held)
+        return manifest is not None and self.files.is_complete(self.folder, manifest.n_indexed)
 
     def open(self) -> Opened:
-        """Open the published version, whatever is published later. Raises what its library
-        raises."""
+        """Open the published version for reading. It stays usable if another version is published
+        later. Raises the errors of the index's library."""
         return self.files.open(self.folder)
 
     def published(self) -> IndexManifest | None:
-        """What readers see; None when nothing whole is published. Also removes what a killed run
-        left."""
+        """The manifest of the published version; None if no complete version is published. Also
+        deletes what a killed run left behind."""
         recover_folder(self.folder)
         shutil.rmtree(self.folder.with_name(self.folder.name + STAGED_SUFFIX), ignore_errors=True)
         if self.is_intact():
@@ -150,11 +152,12 @@ class FolderIndex(Generic[Opened]):
         return None
 
     def fingerprints(self) -> dict[str, str]:
-        """passage_id -> fingerprint of everything that is published."""
+        """passage_id -> fingerprint, for all passages of the published version."""
         return self.files.fingerprints(self.folder)
 
     def copy_to(self, staged: Path) -> None:
-        """Link the files of the published version into a new folder, to be updated there."""
+        """Link the files of the published version into the new folder `staged`, to be updated
+        there."""
         unwanted = shutil.ignore_patterns(MANIFEST_FILE)
         shutil.copytree(self.folder, staged, ignore=unwanted, copy_function=link)
 
@@ -162,34 +165,34 @@ class FolderIndex(Generic[Opened]):
 def opened_for_reading(
     folder: Path, open_index: Callable[[Path], Reader], copied: Collection[str] = ()
 ) -> Reader:
-    """`open_index(folder)`; of a temporary folder of links to its files, where the folder cannot be
-    written or `copied` names a file.
+    """Open an index so that the published folder is not written to.
 
-    Both engines write where they open: tantivy a lock file, Chroma a row in its database. No search
-    needs either.
+    Both engines write where they open an index: tantivy a lock file, Chroma a row in its database.
+    So the index is opened in a temporary folder of links to its files, unless `folder` is writable
+    and no file needs to be copied. The temporary folder is deleted together with the returned
+    index.
 
-    copied: names of the files that the engine writes, or opens again by their path while it
-    searches. They are copied instead. The temporary folder is removed with the index. Raises what
-    `open_index` raises.
+    copied: names of files that are copied instead of linked, because the engine writes into them or
+    opens them again by path while it searches. Raises what `open_index` raises.
     """
     if not copied and os.access(folder, os.W_OK):
         return open_index(folder)
-    view = Path(mkdtemp(prefix="rag-assets-index-"))
+    temporary = Path(mkdtemp(prefix="rag-assets-index-"))
     try:
         for file in sorted(
             path for path in folder.rglob("*") if path.is_file() and path.suffix != _LOCK
         ):
-            place = view / file.relative_to(folder)
-            place.parent.mkdir(parents=True, exist_ok=True)
+            target = temporary / file.relative_to(folder)
+            target.parent.mkdir(parents=True, exist_ok=True)
             if file.name in copied:
-                shutil.copyfile(file, place)
+                shutil.copyfile(file, target)
             else:
-                place.symlink_to(file.absolute())
-        index = open_index(view)
+                target.symlink_to(file.absolute())
+        index = open_index(temporary)
     except BaseException:
-        shutil.rmtree(view, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
         raise
-    weakref.finalize(index, shutil.rmtree, view, ignore_errors=True)
+    weakref.finalize(index, shutil.rmtree, temporary, ignore_errors=True)
     return index
 
 
@@ -198,15 +201,15 @@ _SAMPLE_SIZE = 64
 
 @dataclass(frozen=True)
 class IndexAudit:
-    """How a staged index differs from what it should hold; every tuple is empty when it is
+    """How a new version of an index differs from the passages; all tuples are empty if it is
     right."""
 
     missing: tuple[str, ...]
-    """Passages that are not inside, or with another fingerprint."""
+    """Passages that are not in the index, or have another fingerprint there."""
     orphans: tuple[str, ...]
-    """Entries that belong to no passage."""
+    """Ids in the index that belong to no passage."""
     faulty: tuple[str, ...]
-    """Passages of a sample that the index does not hold or find as it should."""
+    """Passages of a sample that the index does not store or find correctly."""
 
     @property
     def holds(self) -> bool:
@@ -221,27 +224,27 @@ class IndexAudit:
 
 @dataclass(frozen=True)
 class StagedIndex:
-    """A written and audited index that readers do not see yet; without files when the published one
-    is current."""
+    """A new version of an index, written and audited, that readers do not see yet. It has no files
+    if the published version is up to date."""
 
     plan: UpdatePlan
-    """How it differs from the published index."""
+    """How it differs from the published version."""
     manifest: IndexManifest
     audit: IndexAudit | None = None
-    """None when nothing was written."""
+    """None if nothing was written."""
     folder: Path | None = None
-    """Where it was written."""
+    """Where it was written; None if nothing was."""
     staged: StagedFiles = field(default_factory=StagedFiles)
 
     @property
     def megabytes_written(self) -> float:
-        """Size of its files that are not those of the published version."""
+        """Size of its files that are not links to files of the published version."""
         files = [path.stat() for path in self.folder.rglob("*")] if self.folder else []
         return sum(file.st_size for file in files if file.st_nlink == 1) / 1e6
 
     def publish(self) -> None:
-        """Let readers see it. Raises GuardrailBroken, and deletes it, when its audit does not
-        hold."""
+        """Show it to readers. If its audit found a difference, it is deleted instead and
+        GuardrailBroken is raised."""
         if self.folder is None or self.audit is None:
             return
         if not self.audit.holds:
@@ -261,67 +264,68 @@ def stage_index(
     lost: Collection[str] = (),
     report: Report | None = None,
 ) -> StagedIndex:
-    """Write a version of the index that holds exactly `rows`, without those of lost papers, and
+    """Write a version of the index that holds exactly `rows`, without the papers in `lost`, and
     audit it.
 
-    Does nothing when the published index is current. Updates a copy of it when few passages changed
-    since it was built from nothing (`IndexFiles.most_changed`); otherwise, and when the updated
-    copy does not fit, builds from nothing.
+    If the published version is up to date, nothing is written. If few passages changed since the
+    index was last built from nothing (`IndexFiles.most_changed`), a copy of it is updated.
+    Otherwise, or if the audit of the copy fails, the index is built from nothing.
+
+    lost: ids of papers without vectors. report: called with (passages done, passages to do).
     """
     wanted = {row.passage_id: row for row in rows if row.paper_id not in lost}
     fingerprints = {id_: row.fingerprint for id_, row in wanted.items()}
     report = report or (lambda *_: None)
     without = tuple(sorted(row.passage_id for row in rows if row.paper_id in lost))
-    described = IndexManifest.of(target.identity, {row.passage_id: row.fingerprint for row in rows})
-    manifest = replace(described, without=without)
+    complete = IndexManifest.of(target.identity, {row.passage_id: row.fingerprint for row in rows})
+    manifest = replace(complete, without=without)
     published = target.published()
     if published == manifest and published.without == without:
         return StagedIndex(UpdatePlan(unchanged=tuple(sorted(wanted))), published)
-    can_go_on = published is not None and published.identity == target.identity
-    plan = plan_update(target.fingerprints() if can_go_on else {}, fingerprints)
+    can_be_updated = published is not None and published.identity == target.identity
+    plan = plan_update(target.fingerprints() if can_be_updated else {}, fingerprints)
     n_changed = len(plan.to_build) + len(plan.removed) + (published.n_changed if published else 0)
     staged = StagedFiles()
     folder = staged.path(target.folder)
     try:
         if plan.unchanged and n_changed <= target.files.most_changed * len(rows):
-            audit = _updated(target, folder, wanted, report)
+            audit = _update_copy(target, folder, wanted, report)
             if audit is not None:
                 return StagedIndex(
                     plan, replace(manifest, n_changed=n_changed), audit, folder, staged
                 )
         folder.mkdir(parents=True)
-        return StagedIndex(
-            plan, manifest, _written(target.files, folder, wanted, report), folder, staged
-        )
+        audit = _write_and_audit(target.files, folder, wanted, report)
+        return StagedIndex(plan, manifest, audit, folder, staged)
     except RagAssetsError:
         staged.discard()
         raise
 
 
-def _updated(
+def _update_copy(
     target: FolderIndex[Any], folder: Path, wanted: Mapping[str, IndexRow], report: Report
 ) -> IndexAudit | None:
-    """The audit of an updated copy of the published version; None when it does not fit and was
-    deleted."""
+    """Update a copy of the published version and audit it. If it does not match the passages, the
+    copy is deleted and None is returned."""
     try:
         target.copy_to(folder)
-        audit = _written(target.files, folder, wanted, report)
+        audit = _write_and_audit(target.files, folder, wanted, report)
         if audit.holds:
             return audit
         reason = f"its updated copy does not fit the passages ({audit})"
     except RagAssetsError:
         raise
-    except Exception as error:  # the errors of Chroma and tantivy share no narrower base
+    except Exception as error:  # Chroma and tantivy have no common class of errors
         reason = f"its copy could not be updated ({type(error).__name__}: {error})"
     logger.warning("The %s index is built anew: %s.", target.identity.kind, reason)
     shutil.rmtree(folder, ignore_errors=True)
     return None
 
 
-def _written(
+def _write_and_audit(
     files: IndexFiles[Any], folder: Path, wanted: Mapping[str, IndexRow], report: Report
 ) -> IndexAudit:
-    """Write the rows and audit what the folder holds then."""
+    """Write the rows into the folder, and compare what it then holds with the rows."""
     files.write(folder, wanted, report)
     difference = plan_update(
         files.fingerprints(folder), {id_: row.fingerprint for id_, row in wanted.items()}
@@ -331,7 +335,8 @@ def _written(
     return IndexAudit(difference.to_build, difference.removed, faulty)
 
 
-def _not_in_step(staged: StagedIndex) -> Offenders:
+def _differences(staged: StagedIndex) -> Offenders:
+    """One row for each passage that the audit found missing, orphaned or faulty."""
     audit = staged.audit
     if audit is None:
         return []
@@ -352,7 +357,7 @@ INDEX_PROMISES: list[Promise[StagedIndex]] = [
     Promise(
         "ids_equal_passages",
         "The index holds every passage, nothing else, and finds them; no orphans.",
-        _not_in_step,
+        _differences,
     )
 ]
 META_PROMISES: list[Promise[Mapping[str, Any]]] = [

@@ -1,7 +1,6 @@
-"""The stores: where the vectors and the words of the passages are kept, for writing and for
-reading.
+"""Where the vectors and the words of the passages are stored, for writing and for reading.
 
-A new store of vectors is one module with an adapter and one row here.
+A new vector store is a module with an adapter, and a row of `VECTOR_STORES`.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,11 +37,11 @@ def vector_index(
     sparse_model: str | None = None,
     sparse_of: Callable[[Sequence[IndexRow]], list[SparseVector]] = for_reading_only,
 ) -> FolderIndex[VectorStore]:
-    """The index of the vectors of the embedding model with the identity `model`.
+    """The index of vectors made by the embedding model with the identity `model`.
 
-    vectors_of: unit vectors of passages, shape (n, dim), in the order of the rows; needed for
-    writing only. sparse_model, sparse_of: of a sparse model, for a store that can hold its vectors
-    too.
+    vectors_of: makes unit vectors of passages, shape (n, dim), in the order of the rows; needed for
+    writing only. sparse_model, sparse_of: identity and vectors of a sparse model, for a store that
+    can hold them too.
     """
     source = VectorSource(model, vectors_of, sparse_model, sparse_of)
     return VECTOR_STORES[settings.indexing.vector_store](settings, source)
@@ -55,5 +54,5 @@ def word_index(settings: Settings) -> FolderIndex[TantivyIndex]:
 def published_indexes(
     settings: Settings,
 ) -> tuple[FolderIndex[VectorStore], FolderIndex[TantivyIndex]]:
-    """Both indexes, to see what is published whatever model it is of."""
+    """Both indexes, to read what is published; the embedding model does not matter for that."""
     return vector_index(settings, ""), word_index(settings)

@@ -1,12 +1,11 @@
 """Words in a local tantivy index, ranked by BM25 (k1 1.2, b 0.75: fixed in tantivy).
 
-A word keeps the hyphens inside it, so that "BMS-986158" is one rare term; its parts are terms too,
-so that "BMS 986158" finds it. Questions are taken apart by the same analyser and never reach a
-query parser, whose syntax they could break.
+A word with hyphens is one term, so "BMS-986158" is one rare term; its parts are terms too, so that
+"BMS 986158" finds it. Questions are cut into terms by the same analyser. They are not parsed as
+queries, since their punctuation could be invalid query syntax.
 
-Headings are searched in a field that holds their words and those of the passage together: as one
-text of the passage they share its length and its saturation, where a second score to be added would
-need a weight of its own.
+A search looks in a field that has the words of the passage and of its headings together. As one
+text they share its length and saturation; separate scores would need a weight to add them.
 """
 
 import json
@@ -27,7 +26,8 @@ if TYPE_CHECKING:
 WORD = r"[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*"
 _PART = r"[\p{L}\p{N}]+"
 _TEXT, _WITH_HEADINGS = "text", "with_headings"
-"""Fields: the words of a passage, and those of the headings above it too, which are searched."""
+"""Fields: the words of a passage, and its words together with those of the headings above it. The
+second field is searched."""
 _ANALYSER = (
     "words with inner hyphens and their parts",
     "lowercase",
@@ -39,26 +39,28 @@ _ANALYSER = (
 _STORED = ("passage_id", "paper_id", "chunk_id", "fingerprint")
 _META_FILE = "meta.json"
 _WRITER_HEAP_BYTES = 512_000_000
-"""Most memory for one bucket, so that it becomes one segment; taken as it is needed."""
+"""Most memory for writing one bucket, so that it becomes one segment. Memory is only used as it is
+needed."""
 _MANY_PASSAGES = 5_000
-"""Fewer are written anew within a second."""
+"""A smaller corpus has one bucket, since it is written anew within a second."""
 _MOST_BUCKETS = 7
-"""tantivy merges 8 segments into one, which would then hold the papers of several buckets."""
+"""tantivy merges 8 segments into one, so there are fewer: a merged segment would hold several
+buckets."""
 _TIE_MARGIN = 16
 _MOST_TERMS = 2_000
-"""Allowed passages that are named in a query: looking up 1,000 among 100,000 takes 20 ms, 10,000
+"""A query lists at most this many allowed passages: looking up 1,000 of 100,000 takes 20 ms, 10,000
 take 100 ms."""
 _WIDER = 4
-"""Times as many hits are fetched when too few of them are allowed."""
+"""Factor by which more hits are fetched if too few of them are allowed."""
 
 
-_Held = Mapping[str, Mapping[str, str]]
-"""passage_id -> fingerprint by bucket."""
+_Buckets = Mapping[str, Mapping[str, str]]
+"""passage_id -> fingerprint, by bucket."""
 
 
 class Analyser:
-    """Text into terms: words, the parts of hyphenated words and the pairs of East Asian ones,
-    lower-cased, without stop words, stemmed."""
+    """Cuts text into terms: words, the parts of words with hyphens, and pairs of East Asian
+    characters. Terms are in lower case and stemmed; stop words are left out."""
 
     def __init__(self) -> None:
         self._words = _analyser(WORD)
@@ -75,8 +77,8 @@ class Analyser:
 
 
 class TantivyIndex:
-    """Words by passage, opened for reading: no byte of the index changes. May be used by several
-    threads."""
+    """The words of the passages, opened for reading: no byte of the index changes. May be used by
+    several threads."""
 
     def __init__(self, index: "tantivy.Index") -> None:
         self._index = index
@@ -85,83 +87,87 @@ class TantivyIndex:
 
     @classmethod
     def open(cls, folder: Path) -> "TantivyIndex":
-        """Open an existing index. Raises ValueError for a folder tantivy cannot read."""
+        """Open an existing index. Raises ValueError for a folder that tantivy cannot read."""
         import tantivy
 
-        return opened_for_reading(folder, lambda place: cls(tantivy.Index.open(str(place))))
+        return opened_for_reading(folder, lambda path: cls(tantivy.Index.open(str(path))))
 
     def search(self, question: str, limit: int, scope: Scope | None = None) -> list[Scored]:
-        """Passages sharing a word with a question of any characters, best BM25 first; ties by
-        passage_id.
+        """Passages that share a word with the question, by BM25, best first; equal scores are
+        sorted by passage_id. The question may have any characters.
 
-        scope: the passages that may be returned, None for all; their scores are those of the whole
-        index.
+        scope: the passages that may be returned, None for all. Scores do not depend on the scope.
         """
         query = self._query(question, scope)
         n_wanted = min(limit, self._searcher.num_docs)
         if query is None or n_wanted <= 0:
             return []
-        passages = None if scope is None else scope.passage_ids
+        allowed_ids = None if scope is None else scope.passage_ids
         n_fetched = n_wanted + _TIE_MARGIN
-        if passages is not None and len(passages) > _MOST_TERMS:
-            n_fetched = n_fetched * self._searcher.num_docs // len(passages)
+        # so many allowed ids are not part of the query, so more hits are needed
+        if allowed_ids is not None and len(allowed_ids) > _MOST_TERMS:
+            n_fetched = n_fetched * self._searcher.num_docs // len(allowed_ids)
         while True:
             hits = self._searcher.search(query, limit=n_fetched, count=False).hits
             scored = [
-                Scored(str(self._searcher.doc(at).get_first("passage_id")), score)
-                for score, at in hits
+                Scored(str(self._searcher.doc(address).get_first("passage_id")), score)
+                for score, address in hits
             ]
-            found = [hit for hit in scored if passages is None or hit.passage_id in passages]
+            allowed_hits = [
+                hit for hit in scored if allowed_ids is None or hit.passage_id in allowed_ids
+            ]
+            # done if there are no more hits, or if all that tie for the last place are fetched
             if len(hits) < n_fetched or (
-                len(found) >= n_wanted and scored[-1].score != found[n_wanted - 1].score
+                len(allowed_hits) >= n_wanted
+                and scored[-1].score != allowed_hits[n_wanted - 1].score
             ):
-                return sorted(found, key=lambda hit: (-hit.score, hit.passage_id))[:n_wanted]
+                return sorted(allowed_hits, key=lambda hit: (-hit.score, hit.passage_id))[:n_wanted]
             n_fetched *= _WIDER
 
     def n_holding(self, word: str, paper_ids: Sequence[str] | None = None) -> int | None:
-        """How many passages (of those papers, if given) hold the word; None for a stop word, which
-        is not indexed."""
+        """The number of passages (of these papers, if given) that have the word; None for a stop
+        word, which is not indexed."""
         import tantivy
 
         terms, schema = self._analyser.terms(word), self._index.schema
         if not terms:
             return None
-        holding = tantivy.Query.term_query(schema, _TEXT, terms[0])
+        query = tantivy.Query.term_query(schema, _TEXT, terms[0])
         if paper_ids is not None:
-            of_papers = tantivy.Query.term_set_query(schema, "paper_id", list(paper_ids))
-            holding = tantivy.Query.boolean_query(
-                [(tantivy.Occur.Must, holding), (tantivy.Occur.Must, of_papers)]
+            in_papers = tantivy.Query.term_set_query(schema, "paper_id", list(paper_ids))
+            query = tantivy.Query.boolean_query(
+                [(tantivy.Occur.Must, query), (tantivy.Occur.Must, in_papers)]
             )
-        found: Any = self._searcher.search(
-            holding, limit=1, count=True
-        )  # tantivy's stub leaves `count` out
-        return int(found.count)
+        # `Any`, since tantivy's type stub has no `count`
+        result: Any = self._searcher.search(query, limit=1, count=True)
+        return int(result.count)
 
     def documents(self) -> "list[tantivy.Document]":
-        """Everything inside, as stored."""
+        """All stored documents."""
         import tantivy
 
-        everything = self._searcher.search(
+        hits = self._searcher.search(
             tantivy.Query.all_query(), limit=max(1, self._searcher.num_docs)
         ).hits
-        return [self._searcher.doc(address) for _, address in everything]
+        return [self._searcher.doc(address) for _, address in hits]
 
     def finds(self, row: IndexRow) -> bool:
-        """Whether a passage is among the hits for all its words within its paper; true for one
-        without words."""
+        """Whether a search for all words of a passage, within its paper, finds the passage. True
+        for a passage without words."""
         if not self._analyser.terms(row.text):
             return True
         hits = self.search(row.text, self._searcher.num_docs, Scope((row.paper_id,)))
         return any(hit.passage_id == row.passage_id for hit in hits)
 
     def close(self) -> None:
-        """tantivy has nothing to close; its files are released with the object."""
+        """Does nothing: tantivy's files are released with this object."""
 
     def _query(self, question: str, scope: Scope | None) -> "tantivy.Query | None":
-        """A disjunction of the question's terms; None when it has none or no passage is allowed.
+        """A query for passages with any term of the question. None if the question has no terms or
+        no passage is allowed.
 
-        More passages than `_MOST_TERMS` are not in it: looking up each would take longer than
-        passing over hits.
+        Allowed passages are part of the query if there are at most `_MOST_TERMS`. Looking up more
+        would take longer than skipping hits that are not allowed.
         """
         import tantivy
 
@@ -169,7 +175,7 @@ class TantivyIndex:
         if not terms or (scope is not None and scope.is_empty):
             return None
         schema = self._index.schema
-        should = tantivy.Query.boolean_query(
+        any_term = tantivy.Query.boolean_query(
             [
                 (
                     tantivy.Occur.Should,
@@ -179,14 +185,14 @@ class TantivyIndex:
             ]
         )
         if scope is None or len(scope.passage_ids or ()) > _MOST_TERMS:
-            return should
+            return any_term
         if scope.passage_ids is None:
             allowed = tantivy.Query.term_set_query(schema, "paper_id", list(scope.paper_ids or ()))
         else:
             allowed = tantivy.Query.term_set_query(schema, "passage_id", sorted(scope.passage_ids))
-        unscored = tantivy.Query.const_score_query(allowed, 0.0)
+        is_allowed = tantivy.Query.const_score_query(allowed, 0.0)
         return tantivy.Query.boolean_query(
-            [(tantivy.Occur.Must, should), (tantivy.Occur.Must, unscored)]
+            [(tantivy.Occur.Must, any_term), (tantivy.Occur.Must, is_allowed)]
         )
 
 
@@ -194,34 +200,37 @@ class TantivyFiles:
     """The words of the passages in a folder; see `IndexFiles`.
 
     tantivy counts deleted documents in its statistics until their segment is merged, so scores
-    would depend on the history of the index. Therefore each segment holds the papers of one bucket,
-    and a bucket with a change is written anew as a whole, in the order of the ids: the old segment
-    goes with its last document, and the segments are those of a fresh build.
+    would depend on the history of the index. Therefore the papers are divided into buckets, and
+    each segment holds one bucket. If a passage changes, its whole bucket is written again, sorted
+    by id. The old segment then has no documents left and is dropped, and the segments are the same
+    as in a new index.
     """
 
     most_changed = float("inf")
-    """An updated index answers as a fresh one. Segments never change, and other files are replaced
-    by a rename."""
-    place = ""
+    """No limit: an updated index answers like a new one. Segments never change, and other files are
+    replaced by a rename."""
+    address = ""
 
     def __init__(self) -> None:
-        self._last_read: tuple[bytes, _Held] = b"", {}
+        self._last_read: tuple[bytes, _Buckets] = b"", {}
+        """Content of the meta file that was read last, and the buckets of its index."""
 
     @property
     def identity(self) -> IndexIdentity:
         return IndexIdentity("tantivy", "", fingerprint(*_ANALYSER, WORD))
 
     def fingerprints(self, folder: Path) -> dict[str, str]:
-        return {id_: mark for bucket in self._held(folder).values() for id_, mark in bucket.items()}
+        buckets = self._read(folder).values()
+        return {id_: value for bucket in buckets for id_, value in bucket.items()}
 
     def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> None:
         import tantivy
 
-        held, wanted = self._held(folder), _buckets(rows)
+        indexed, wanted = self._read(folder), _buckets(rows)
         outdated = [
             bucket
-            for bucket in sorted(held.keys() | wanted.keys())
-            if held.get(bucket)
+            for bucket in sorted(indexed.keys() | wanted.keys())
+            if indexed.get(bucket)
             != {row.passage_id: row.fingerprint for row in wanted.get(bucket, [])}
         ]
         index = tantivy.Index(_schema(), str(folder))
@@ -234,10 +243,10 @@ class TantivyFiles:
                 document = tantivy.Document(
                     bucket=bucket, **{name: getattr(row, name) for name in _STORED}
                 )
-                own = analyser.terms(row.text)
-                beside = analyser.terms(f"{row.heading_text}\n{row.summary}")
-                document.add_text(_TEXT, _separated(own))
-                document.add_text(_WITH_HEADINGS, _separated([*beside, *own]))
+                own_terms = analyser.terms(row.text)
+                other_terms = analyser.terms(f"{row.heading_text}\n{row.summary}")
+                document.add_text(_TEXT, _separated(own_terms))
+                document.add_text(_WITH_HEADINGS, _separated([*other_terms, *own_terms]))
                 writer.add_document(document)
             writer.commit()
             n_done += len(wanted.get(bucket, []))
@@ -245,8 +254,9 @@ class TantivyFiles:
         writer.wait_merging_threads()
 
     def faulty(self, folder: Path, sample: Sequence[IndexRow]) -> tuple[str, ...]:
-        """Passages that have words and are not among the hits for all of them within their paper;
-        all of the sample when the statistics, and with them every score, count deleted passages."""
+        """Passages of the sample that a search for all their words, within their paper, does not
+        find. The whole sample, if the statistics count deleted passages: then every score is
+        wrong."""
         segments = json.loads((folder / _META_FILE).read_bytes())["segments"]
         if any(
             segment["deletes"] and segment["deletes"]["num_deleted_docs"] for segment in segments
@@ -255,28 +265,27 @@ class TantivyFiles:
         index = TantivyIndex.open(folder)
         return tuple(row.passage_id for row in sample if not index.finds(row))
 
-    def is_there(self, folder: Path, n_passages: int) -> bool:  # noqa: ARG002 - the files are all of it
+    def is_complete(self, folder: Path, n_passages: int) -> bool:  # noqa: ARG002 - nothing is outside the folder
         return True
 
     def open(self, folder: Path) -> TantivyIndex:
         return TantivyIndex.open(folder)
 
-    def _held(self, folder: Path) -> "_Held":
-        """Everything in the folder; empty for an empty folder. A copy of the folder that was read
-        last is not read: its meta file names the same segments, which tantivy never changes once
-        they are written.
-        """
+    def _read(self, folder: Path) -> "_Buckets":
+        """The buckets in a folder; empty for an empty folder. A copy of the folder that was read
+        last is not read again: its meta file names the same segments, and tantivy never changes a
+        segment."""
         try:
             segments = (folder / _META_FILE).read_bytes()
         except FileNotFoundError:
             return {}
         if segments != self._last_read[0]:
-            held: defaultdict[str, dict[str, str]] = defaultdict(dict)
-            for kept in TantivyIndex.open(folder).documents():
-                held[str(kept.get_first("bucket"))][str(kept.get_first("passage_id"))] = str(
-                    kept.get_first("fingerprint")
-                )
-            self._last_read = segments, held
+            buckets: defaultdict[str, dict[str, str]] = defaultdict(dict)
+            for document in TantivyIndex.open(folder).documents():
+                buckets[str(document.get_first("bucket"))][
+                    str(document.get_first("passage_id"))
+                ] = str(document.get_first("fingerprint"))
+            self._last_read = segments, buckets
         return self._last_read[1]
 
 
@@ -292,8 +301,8 @@ def _schema() -> "tantivy.Schema":
 
 
 def _buckets(rows: Mapping[str, IndexRow]) -> dict[str, list[IndexRow]]:
-    """The rows by bucket, each bucket in the order of the ids. The papers of a small corpus share
-    one bucket."""
+    """The rows by bucket, each bucket sorted by id. The papers of a small corpus share one
+    bucket."""
     n_buckets = _MOST_BUCKETS if len(rows) >= _MANY_PASSAGES else 1
     papers = {row.paper_id for row in rows.values()}
     bucket_of = {
@@ -318,6 +327,6 @@ def _analyser(pattern: str) -> "tantivy.TextAnalyzer":
 
 
 def _separated(terms: Sequence[str]) -> str:
-    """Terms hold letters, digits and hyphens only, so that white space keeps them apart as they
-    are."""
+    """The terms separated by blanks. The field's tokenizer splits them there again, since terms
+    have only letters, digits and hyphens."""
     return " ".join(terms)

@@ -1,8 +1,8 @@
-"""Connections to Qdrant: to a server by address and key, or to a folder that this process alone has
+"""Connections to Qdrant: to a server by address and key, or to a folder that only this process has
 open.
 
-Every call has a time limit, and what can go wrong becomes one of our errors here. The key comes
-from the environment or `.env`; it is handed to the client only, and cut out of the server's
+Every call has a time limit, and errors of the client are translated into our own here. The key
+comes from the environment or `.env`. It is given to the client only, and removed from the server's
 messages.
 """
 
@@ -41,20 +41,21 @@ _WITHOUT_SERVER = 'indexing.vector_store = "chroma" needs no server.'
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _MOST_SHOWN = 300
 _TIMEOUT_S = 30
-"""For one request."""
+"""Time limit of one request."""
 _IS_GONE = re.compile(r"Collection \S+ not found")
 _STORAGES: "weakref.WeakValueDictionary[Path, QdrantConnection]" = weakref.WeakValueDictionary()
 _OPENING = Lock()
 
 
 class QdrantConnection:
-    """An open client. Dropping the last reference closes it. Safe to use from several threads."""
+    """An open client. It is closed when the last reference to this object is dropped. Safe to use
+    from several threads."""
 
     def __init__(
         self, client: "QdrantClient", place: str, *, key: str = "", lock: FileLock | None = None
     ) -> None:
-        """place: the address or folder, for messages. lock: held while an embedded storage is
-        open."""
+        """place: the address or folder, shown in messages. key: the key, if one is sent. lock:
+        given if the storage is embedded; locked while it is open."""
         self._client = client
         self._place = place
         self._key = key
@@ -67,10 +68,10 @@ class QdrantConnection:
 
     @contextmanager
     def calls(self) -> Iterator["QdrantClient"]:
-        """The client, for a few calls; an embedded storage serves one thread at a time.
+        """Lend the client for a few calls. An embedded storage is lent to one thread at a time.
 
-        Raises StoreUnavailable when the server cannot be reached, takes too long or fails;
-        StoreRefused when it refuses the key or the request; StaleIndex when it does not have the
+        Raises StoreUnavailable if the server cannot be reached, takes too long or fails;
+        StoreRefused if it refuses the key or the request; StaleIndex if it does not have the
         collection.
         """
         from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
@@ -86,9 +87,8 @@ class QdrantConnection:
             ):
                 yield self._client
         except ResponseHandlingException as error:
-            raise self._unanswered(
-                error
-            ) from None  # the original may show the headers, and with them the key
+            # `from None`, since the original error may show the headers, and in them the key
+            raise self._unanswered(error) from None
         except ResourceExhaustedResponse:
             raise StoreUnavailable(
                 f"Qdrant at {self} is asked too much at the moment. Run again later."
@@ -97,9 +97,7 @@ class QdrantConnection:
             raise self._refused(error) from None
         except JSONDecodeError:
             raise self._not_understood() from None
-        except (
-            ValueError
-        ) as error:  # of the client itself, which looks at requests before it sends them
+        except ValueError as error:  # raised by the client, which checks requests before sending
             if self.is_embedded and _IS_GONE.fullmatch(str(error)):
                 raise self._gone() from None
             raise StoreRefused(
@@ -107,6 +105,7 @@ class QdrantConnection:
             ) from error
 
     def _unanswered(self, error: "ResponseHandlingException") -> Exception:
+        """Our error for a request that got no usable answer."""
         import httpx
 
         source = error.source
@@ -130,20 +129,21 @@ class QdrantConnection:
         )
 
     def _refused(self, error: "UnexpectedResponse") -> Exception:
+        """Our error for an answer with an HTTP status of failure."""
         status = error.status_code or 0
         if status in (401, 403):
-            found = f"refuses the key in {KEY_VARIABLE}" if self._key else "asks for a key"
+            problem = f"refuses the key in {KEY_VARIABLE}" if self._key else "asks for a key"
             return StoreRefused(
-                f"Qdrant at {self} {found}. Set {KEY_VARIABLE} in the environment or in .env to a key that may write."
+                f"Qdrant at {self} {problem}. Set {KEY_VARIABLE} in the environment or in .env to a key that may write."
             )
         if status == 404:
             return self._gone()
-        said = self._shown(error.content.decode("utf-8", "replace"))
+        message = self._shown(error.content.decode("utf-8", "replace"))
         if status == 429 or status >= 500:
             return StoreUnavailable(
-                f"Qdrant at {self} failed ({status}: {said}). Run again later; see its log."
+                f"Qdrant at {self} failed ({status}: {message}). Run again later; see its log."
             )
-        return StoreRefused(f"Qdrant at {self} refused a request ({status}: {said}).")
+        return StoreRefused(f"Qdrant at {self} refused a request ({status}: {message}).")
 
     def _gone(self) -> Exception:
         return StaleIndex(
@@ -152,16 +152,17 @@ class QdrantConnection:
         )
 
     def _shown(self, text: str) -> str:
+        """A text for a message: without the key, and not too long."""
         return (text.replace(self._key, "[key]") if self._key else text)[:_MOST_SHOWN]
 
 
 def connect(settings: QdrantSettings, storage: Path) -> QdrantConnection:
-    """A connection to the server that `settings` name, or to the folder `storage` when they name
+    """A connection to the server that `settings` name, or to the folder `storage` if they name
     none.
 
-    No request is sent. Raises MissingExtra, InvalidSettings for an invalid address,
-    StoreUnavailable when another process has the folder open, ReadOnlyFolder when it cannot be
-    written: the client writes where it reads.
+    No request is sent. Raises MissingExtra; InvalidSettings for an invalid address;
+    StoreUnavailable if another process has the folder open; ReadOnlyFolder if the folder cannot be
+    written to (the client writes even when it only reads).
     """
     try:
         from qdrant_client import QdrantClient
@@ -180,20 +181,21 @@ def connect(settings: QdrantSettings, storage: Path) -> QdrantConnection:
         url=settings.url,
         headers={"api-key": key} if key else None,
         timeout=_TIMEOUT_S,
-        # it asks in a thread of its own, and warns of a server that is down
+        # the check would send a request in another thread, and warn if the server is down
         check_compatibility=False,
     )
     return QdrantConnection(client, settings.url, key=key)
 
 
 def _embedded(storage: Path) -> QdrantConnection:
-    """Shared by all of this process: a second client could not open the folder."""
+    """The connection to the storage in a folder. All of this process share one connection, since a
+    second client could not open the folder."""
     from qdrant_client import QdrantClient
 
     with _OPENING:
-        found = _STORAGES.get(storage)
-        if found is not None:
-            return found
+        open_connection = _STORAGES.get(storage)
+        if open_connection is not None:
+            return open_connection
         lock = FileLock(storage.with_suffix(".lock"), blocking=False, thread_local=False)
         try:
             storage.mkdir(parents=True, exist_ok=True)
@@ -206,9 +208,8 @@ def _embedded(storage: Path) -> QdrantConnection:
         except OSError:
             raise ReadOnlyFolder.at(storage.parent) from None
         try:
-            with warnings.catch_warnings(
-                action="ignore", category=UserWarning
-            ):  # about its size, see the settings
+            # the client warns of a large storage; the setting's description says so already
+            with warnings.catch_warnings(action="ignore", category=UserWarning):
                 client = QdrantClient(path=str(storage), force_disable_check_same_thread=True)
         except BaseException:
             lock.release()
@@ -224,7 +225,8 @@ def _close(client: "QdrantClient", lock: FileLock | None) -> None:
 
 
 def _host(url: str) -> str:
-    """Raises InvalidSettings for an address that is invalid or holds a password."""
+    """The host in an address. Raises InvalidSettings for an address that is invalid or contains a
+    password."""
     if not is_address(url) or "@" in urlsplit(url).netloc:
         raise InvalidSettings(
             "indexing.qdrant.url is not an address. Write it as http://host:6333 or https://host:6333, with a path if "

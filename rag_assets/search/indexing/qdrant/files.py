@@ -1,8 +1,8 @@
-"""An index in Qdrant: each version is a collection of its own, and the published folder holds its
-name.
+"""An index in Qdrant. Each version is a collection of its own; the published folder holds only the
+collection's name.
 
-A collection is written as a whole before the folder that names it is published. The version before
-it is kept for readers that have it open, and deleted when the next one is begun.
+A collection is written completely before the folder that names it is published. The version before
+stays for readers that have it open, and is deleted when the next version is begun.
 """
 
 import re
@@ -42,7 +42,7 @@ class QdrantFiles:
     """The vectors of one model in Qdrant; see `IndexFiles`."""
 
     most_changed: ClassVar[float] = 0.0
-    """Nothing is copied: each version is written as a whole."""
+    """A version is never updated: each one is written completely."""
 
     def __init__(
         self,
@@ -51,15 +51,15 @@ class QdrantFiles:
         source: VectorSource,
         reading: RetrievalSettings,
     ) -> None:
-        """folder: of the published version; beside it is the storage when there is no server.
-        Nothing is opened."""
+        """folder: the folder of the published version. Without a server, the storage is beside it.
+        reading: how the index is searched. Nothing is opened yet."""
         self._published = folder
         self._source = source
         self._settings = settings
         self._reading = reading
 
     @property
-    def place(self) -> str:
+    def address(self) -> str:
         return self._settings.url
 
     @property
@@ -75,12 +75,12 @@ class QdrantFiles:
 
     @property
     def _sparse_names(self) -> frozenset[str]:
-        """Names of the sparse vectors that are stored beside the dense ones."""
-        kept = {
+        """Names of the sparse vectors that are stored in addition to the dense ones."""
+        is_stored = {
             WORDS: self._reading.is_fused_by_server,
             SPARSE: self._source.sparse_model is not None,
         }
-        return frozenset(name for name, is_kept in kept.items() if is_kept)
+        return frozenset(name for name, is_needed in is_stored.items() if is_needed)
 
     @cached_property
     def connection(self) -> QdrantConnection:
@@ -88,7 +88,8 @@ class QdrantFiles:
 
     @property
     def prefix(self) -> str:
-        """Beginning of the names of the collections; a copied data folder has another one."""
+        """Beginning of the names of this index's collections. It depends on the folder's path, so a
+        copied data folder does not touch the original's collections."""
         return (
             self._settings.prefix
             or f"rag_assets_{fingerprint(str(self._published.resolve()))[:12]}"
@@ -104,28 +105,28 @@ class QdrantFiles:
         if not rows:
             create_collection(self.connection, collection, 1, self._sparse_names)
         for start in range(0, len(to_write), _ROWS_AT_ONCE):
-            some = to_write[start : start + _ROWS_AT_ONCE]
-            vectors = self._vectors_of(some)
+            batch = to_write[start : start + _ROWS_AT_ONCE]
+            vectors = self._vectors_of(batch)
             if start == 0:
                 create_collection(
                     self.connection, collection, vectors.dense.shape[1], self._sparse_names
                 )
-            write_points(self.connection, collection, some, vectors)
-            report(start + len(some), len(to_write))
+            write_points(self.connection, collection, batch, vectors)
+            report(start + len(batch), len(to_write))
         write_atomically(folder / COLLECTION_FILE, sealed_json({"collection": collection}))
 
     def faulty(self, folder: Path, sample: Sequence[IndexRow]) -> tuple[str, ...]:
-        """Passages whose stored vector is another one than theirs."""
+        """Passages of the sample whose stored vector differs from theirs."""
         store = self._opened(folder, len(sample), RetrievalSettings())
-        found = zip(sample, self._source.vectors_of(sample) if sample else (), strict=True)
+        pairs = zip(sample, self._source.vectors_of(sample) if sample else (), strict=True)
         return tuple(
             row.passage_id
-            for row, vector in found
+            for row, vector in pairs
             if store.cosines(vector, [row.passage_id]).get(row.passage_id, 0.0)
             <= 1.0 - _VECTOR_ERROR
         )
 
-    def is_there(self, folder: Path, n_passages: int) -> bool:
+    def is_complete(self, folder: Path, n_passages: int) -> bool:
         collection = collection_in(folder)
         with self.connection.calls() as client:
             return (
@@ -135,7 +136,7 @@ class QdrantFiles:
 
     def open(self, folder: Path) -> QdrantStore:
         manifest = read_manifest(folder)
-        return self._opened(folder, manifest.n_held if manifest else 0, self._reading)
+        return self._opened(folder, manifest.n_indexed if manifest else 0, self._reading)
 
     def _opened(self, folder: Path, n_passages: int, reading: RetrievalSettings) -> QdrantStore:
         return QdrantStore(
@@ -145,7 +146,7 @@ class QdrantFiles:
         )
 
     def _vectors_of(self, rows: Sequence[IndexRow]) -> PassageVectors:
-        """Everything that is stored of some passages."""
+        """All vectors that are stored for some passages."""
         sparse: dict[str, Sequence[SparseVector]] = {}
         if WORDS in self._sparse_names:
             sparse[WORDS] = [self._words.of_passage(row) for row in rows]
@@ -158,15 +159,18 @@ class QdrantFiles:
         return WordWeights()
 
     def _delete_old(self) -> None:
-        """Delete the versions of this data folder that are not published, those of killed runs
-        too."""
-        own, kept = re.escape(self.prefix) + r"\.[0-9a-f]{12}", collection_in(self._published)
+        """Delete all collections of this data folder except the published one, including those of
+        killed runs."""
+        own_names, published = (
+            re.escape(self.prefix) + r"\.[0-9a-f]{12}",
+            collection_in(self._published),
+        )
         with self.connection.calls() as client:
             for collection in client.get_collections().collections:
-                if collection.name != kept and re.fullmatch(own, collection.name):
+                if collection.name != published and re.fullmatch(own_names, collection.name):
                     client.delete_collection(collection.name)
 
 
 def collection_in(folder: Path) -> str:
-    """The name of the collection that a folder stands for; empty when it names none."""
+    """The name of the collection that a folder refers to; empty if it names none."""
     return str((read_sealed(folder / COLLECTION_FILE) or {}).get("collection", ""))

@@ -1,11 +1,10 @@
-"""What a collection holds, one point per passage, and searching it. A reader stays with the
-collection it opened.
+"""What is stored in a collection (one point per passage), and how it is searched.
 
-Words are sparse vectors too: BM25 with one number per term of a passage, by the analyser of the
-word index. The server multiplies with the inverse document frequency of a term (its `idf`
-modifier), so that the stored numbers depend on the passage alone: an edit changes no other point. A
-constant replaces the average length of a passage that BM25 needs, because passages are cut to one
-size. Source: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond".
+Words are sparse vectors: BM25 with one number per term of a passage. Terms are those of the word
+index. The stored numbers depend on the passage alone, so an edit changes no other point: the server
+multiplies by the inverse document frequency of a term (its `idf` modifier), and a constant replaces
+the average length of a passage, since all passages are cut to one size. Source: Robertson and
+Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond".
 """
 
 import hashlib
@@ -35,87 +34,99 @@ if TYPE_CHECKING:
     from qdrant_client import models
 
 WORDS_VERSION = 3
-"""Part of the identity of an index: raise it when other numbers are stored."""
+"""Part of an index's identity: raise it when other numbers are stored."""
 _SATURATION, _LENGTH_WEIGHT = 1.2, 0.75
-"""k1 and b, as in the word index."""
+"""k1 and b of BM25, as in the word index."""
 _AVERAGE_TERMS = 75
-"""Terms of a passage and the headings above it: 58 to 66 of the passage alone in three corpora."""
+"""Average number of terms of a passage with its headings. In three corpora passages alone have 58
+to 66."""
 
 
 class WordWeights:
-    """Passages and questions as sparse vectors of their words, headings included."""
+    """Makes sparse vectors of the words of passages (headings included) and questions."""
 
     def __init__(self) -> None:
         self._analyser = Analyser()
 
     def of_passage(self, row: IndexRow) -> SparseVector:
+        """Each term with its BM25 weight, without the inverse document frequency."""
         terms = [
             *self._analyser.terms(f"{row.heading_text}\n{row.summary}"),
             *self._analyser.terms(row.text),
         ]
-        shortness = _SATURATION * (
+        length_factor = _SATURATION * (
             1 - _LENGTH_WEIGHT + _LENGTH_WEIGHT * len(terms) / _AVERAGE_TERMS
         )
-        return _summed(
-            {term: n * (_SATURATION + 1) / (n + shortness) for term, n in Counter(terms).items()}
+        return _sparse_vector(
+            {
+                term: count * (_SATURATION + 1) / (count + length_factor)
+                for term, count in Counter(terms).items()
+            }
         )
 
     def of_question(self, text: str) -> SparseVector:
-        """Each term as often as the question has it; empty for a question without terms."""
-        return _summed({term: float(n) for term, n in Counter(self._analyser.terms(text)).items()})
+        """Each term with the number of its occurrences; empty for a question without terms."""
+        return _sparse_vector(
+            {term: float(count) for term, count in Counter(self._analyser.terms(text)).items()}
+        )
 
 
-def _summed(weights: dict[str, float]) -> SparseVector:
-    """Hash collisions merge two terms; expect one collision per 100,000 terms."""
-    numbers: defaultdict[int, float] = defaultdict(float)
+def _sparse_vector(weights: dict[str, float]) -> SparseVector:
+    """A sparse vector of the weights, with a hash of each term as its index. Two terms of the same
+    hash are added up; expect one such pair per 100,000 terms."""
+    summed: defaultdict[int, float] = defaultdict(float)
     for term, weight in weights.items():
-        numbers[_number_of(term)] += weight
-    places = sorted(numbers)
-    return SparseVector(tuple(places), tuple(numbers[place] for place in places))
+        summed[_number_of(term)] += weight
+    indexes = sorted(summed)
+    return SparseVector(tuple(indexes), tuple(summed[index] for index in indexes))
 
 
 @lru_cache(maxsize=200_000)
 def _number_of(term: str) -> int:
+    """A 32-bit hash of a term."""
     return int.from_bytes(
         hashlib.blake2b(term.encode("utf-8", "surrogatepass"), digest_size=4).digest(), "little"
     )
 
 
 DENSE, WORDS, SPARSE = "dense", "words", "sparse"
-"""Names of the vectors of the embedding model, of the words, and of a sparse model."""
+"""Names of the vectors of a point: by the embedding model, by words, by a sparse model."""
 _PAGE = 1000
 _REQUEST_BYTES = 4_000_000
-"""Most bytes of points written at once; a server takes 32 MB unless configured otherwise."""
+"""Most bytes of points written in one request. A server accepts 32 MB unless it is configured
+otherwise."""
 _BYTES_PER_NUMBER = 12
 _BYTES_BESIDE = 10_000
 
 
 def point_id(passage_id: str) -> str:
-    """Qdrant takes UUIDs and numbers only."""
+    """A point's id: a UUID made from the passage id, since Qdrant accepts only UUIDs and
+    numbers."""
     return str(uuid5(NAMESPACE_URL, passage_id))
 
 
 @dataclass(frozen=True, slots=True)
 class PassageVectors:
-    """The vectors of some passages, in one order."""
+    """The vectors of some passages, in the same order."""
 
     dense: Vectors
     """Shape (n, dim)."""
     sparse: Mapping[str, Sequence[SparseVector]]
-    """By the name of the vectors."""
+    """By name, one vector per passage."""
 
-    def named(self, nth: int) -> dict[str, Any]:
-        """The vectors of one passage by their names, as Qdrant takes them; without those that have
-        no term."""
-        found = {
-            name: sparse(vectors[nth])
+    def named(self, index: int) -> dict[str, Any]:
+        """The vectors of passage number `index`, by name, as Qdrant accepts them. Sparse vectors
+        without terms are left out."""
+        sparse_vectors = {
+            name: qdrant_sparse(vectors[index])
             for name, vectors in self.sparse.items()
-            if vectors[nth].places
+            if vectors[index].places
         }
-        return {DENSE: self.dense[nth].tolist(), **found}
+        return {DENSE: self.dense[index].tolist(), **sparse_vectors}
 
 
-def sparse(vector: SparseVector) -> "models.SparseVector":
+def qdrant_sparse(vector: SparseVector) -> "models.SparseVector":
+    """A sparse vector as Qdrant's client has it."""
     from qdrant_client import models
 
     return models.SparseVector(indices=list(vector.places), values=list(vector.weights))
@@ -124,7 +135,8 @@ def sparse(vector: SparseVector) -> "models.SparseVector":
 def create_collection(
     connection: QdrantConnection, collection: str, dimension: int, sparse_names: frozenset[str]
 ) -> None:
-    """dimension: length of the dense vectors. sparse_names: those of the vectors beside them."""
+    """Create an empty collection. dimension: length of the dense vectors. sparse_names: names of
+    the sparse vectors that are stored as well."""
     from qdrant_client import models
 
     modifiers = {WORDS: models.Modifier.IDF, SPARSE: None}
@@ -139,13 +151,14 @@ def create_collection(
             }
             or None,
         )
-        if not connection.is_embedded:  # which has no use for it, and warns
+        if not connection.is_embedded:  # an embedded storage does not use it, and warns
             client.create_payload_index(collection, "paper_id", models.PayloadSchemaType.KEYWORD)
 
 
 def write_points(
     connection: QdrantConnection, collection: str, rows: Sequence[IndexRow], vectors: PassageVectors
 ) -> None:
+    """Write the passages as points, in requests of limited size. vectors: those of the rows."""
     from qdrant_client import models
 
     n_at_once = max(
@@ -154,17 +167,17 @@ def write_points(
     for start in range(0, len(rows), n_at_once):
         points = [
             models.PointStruct(
-                id=point_id(row.passage_id), vector=vectors.named(nth), payload=_payload(row)
+                id=point_id(row.passage_id), vector=vectors.named(index), payload=_payload(row)
             )
-            for nth, row in enumerate(rows[start : start + n_at_once], start)
+            for index, row in enumerate(rows[start : start + n_at_once], start)
         ]
         with connection.calls() as client:
             client.upsert(collection, points, wait=True)
 
 
 def fingerprints_in(connection: QdrantConnection, collection: str) -> dict[str, str]:
-    """passage_id -> fingerprint of everything inside; read page by page."""
-    found: dict[str, str] = {}
+    """passage_id -> fingerprint, for all points of a collection; read page by page."""
+    fingerprints: dict[str, str] = {}
     offset: Any = None
     while True:
         with connection.calls() as client:
@@ -172,12 +185,13 @@ def fingerprints_in(connection: QdrantConnection, collection: str) -> dict[str, 
                 collection, limit=_PAGE, offset=offset, with_payload=["passage_id", "fingerprint"]
             )
         payloads = [point.payload or {} for point in points]
-        found |= {payload["passage_id"]: payload["fingerprint"] for payload in payloads}
+        fingerprints |= {payload["passage_id"]: payload["fingerprint"] for payload in payloads}
         if offset is None:
-            return found
+            return fingerprints
 
 
 def filter_of(scope: Scope | None) -> "models.Filter | None":
+    """The scope as a filter of Qdrant; None for all passages."""
     from qdrant_client import models
 
     if scope is None:
@@ -203,21 +217,22 @@ def _payload(row: IndexRow) -> dict[str, str | int | None]:
 
 _TIE_MARGIN = 16
 _MOST_COMPARED = 500_000
-"""Passages that a server compares one by one; above, it searches its graph, which may miss some."""
+"""Up to this many passages, the server compares a question with every vector. Above it, it searches
+its graph, which may miss some."""
 
 
 @dataclass(frozen=True)
 class Collection:
-    """One published version."""
+    """One published version of an index."""
 
     name: str
     n_passages: int
     sparse_names: frozenset[str]
-    """Names of the sparse vectors that are stored beside the dense ones."""
+    """Names of the sparse vectors that are stored in addition to the dense ones."""
 
 
 class QdrantStore:
-    """One published version, for reading; see `VectorStore`."""
+    """One published version of an index, opened for reading; see `VectorStore`."""
 
     def __init__(
         self, connection: QdrantConnection, collection: Collection, settings: RetrievalSettings
@@ -233,10 +248,9 @@ class QdrantStore:
             return []
         n_fetched = n_wanted + _TIE_MARGIN
         hits = self._nearest(question, n_fetched, scope)
+        # until all passages that tie for the last place are fetched; their ids decide which stay
         while len(hits) == n_fetched and hits[-1].score == hits[n_wanted - 1].score:
-            n_fetched *= (
-                2  # all that share the last place: which of them stay is decided by their ids
-            )
+            n_fetched *= 2
             hits = self._nearest(question, n_fetched, scope)
         return hits[:n_wanted]
 
@@ -250,8 +264,8 @@ class QdrantStore:
     def hybrid(
         self, question: HybridQuestion, limit: int, scope: Scope | None = None
     ) -> HybridHits:
-        """Vectors and words together, at most `limit` passages of each kind. Raises InvalidSettings
-        when the index has no sparse vectors."""
+        """Search by vectors and words together; at most `limit` passages of each. Raises
+        InvalidSettings if the index has no sparse vectors."""
         if not self._collection.sparse_names:
             raise InvalidSettings(
                 "retrieval.fusion names a fusion by Qdrant, and the index holds one kind of vectors only. Run "
@@ -259,21 +273,23 @@ class QdrantStore:
             )
         if min(limit, self._collection.n_passages) <= 0 or (scope is not None and scope.is_empty):
             return HybridHits([], [], [])
-        asked: dict[str, Any] = {DENSE: question.vector.tolist()}
+        vectors: dict[str, Any] = {DENSE: question.vector.tolist()}
         for name, vector in (
             (WORDS, self._words.of_question(question.text)),
             (SPARSE, question.sparse),
         ):
             if name in self._collection.sparse_names and vector is not None and vector.places:
-                asked[name] = sparse(vector)
-        together, *each = self._asked(self._hybrid_requests(asked, limit, scope))
-        found = dict(zip(asked, each, strict=True))
-        # Ranks count from 0 in Qdrant, so a first place in each of n lists gives n / k. The other
-        # fusion stretches each list from three standard deviations below its mean to three above;
-        # what lies beyond counts as 1.
-        most = len(asked) if self._is_by_distribution else len(asked) / RRF_K
-        fused = [Scored(hit.passage_id, min(1.0, max(0.0, hit.score / most))) for hit in together]
-        return HybridHits(_in_order(fused), found[DENSE], found.get(WORDS, []))
+                vectors[name] = qdrant_sparse(vector)
+        fused_hits, *hits_by_vector = self._send(self._hybrid_requests(vectors, limit, scope))
+        hits = dict(zip(vectors, hits_by_vector, strict=True))
+        # The best possible score. Reciprocal rank fusion: Qdrant counts ranks from 0, so a passage
+        # that is first in all n lists gets n / k. Distribution-based fusion: each list is scaled
+        # from three standard deviations below its mean to three above, at most 1 per list.
+        best_score = len(vectors) if self._is_by_distribution else len(vectors) / RRF_K
+        fused = [
+            Scored(hit.passage_id, min(1.0, max(0.0, hit.score / best_score))) for hit in fused_hits
+        ]
+        return HybridHits(_in_order(fused), hits[DENSE], hits.get(WORDS, []))
 
     def close(self) -> None:
         self._connection = None
@@ -283,31 +299,35 @@ class QdrantStore:
         return self._settings.fusion == "server_dbsf"
 
     def _hybrid_requests(
-        self, questions: dict[str, Any], limit: int, scope: Scope | None
+        self, vectors: dict[str, Any], limit: int, scope: Scope | None
     ) -> "list[models.QueryRequest]":
-        """One request for all questions together, fused, then one for each. questions: by the name
-        of their vectors."""
+        """The request that fuses the hits of all vectors, then one request for each vector alone.
+        vectors: those of the question, by name."""
         from qdrant_client import models
 
         common = {"limit": limit, "filter": filter_of(scope), "params": self._params}
-        lists = [
-            models.Prefetch(query=asked, using=name, **common) for name, asked in questions.items()
+        prefetches = [
+            models.Prefetch(query=vector, using=name, **common) for name, vector in vectors.items()
         ]
         fusion = (
             models.FusionQuery(fusion=models.Fusion.DBSF)
             if self._is_by_distribution
             else models.RrfQuery(rrf=models.Rrf(k=RRF_K))
         )
-        together = models.QueryRequest(
-            prefetch=lists, query=fusion, limit=limit * len(lists), with_payload=["passage_id"]
+        fused_request = models.QueryRequest(
+            prefetch=prefetches,
+            query=fusion,
+            limit=limit * len(prefetches),
+            with_payload=["passage_id"],
         )
-        each = [
-            models.QueryRequest(query=asked, using=name, with_payload=["passage_id"], **common)
-            for name, asked in questions.items()
+        single_requests = [
+            models.QueryRequest(query=vector, using=name, with_payload=["passage_id"], **common)
+            for name, vector in vectors.items()
         ]
-        return [together, *each]
+        return [fused_request, *single_requests]
 
     def _nearest(self, question: Vectors, limit: int, scope: Scope | None) -> list[Scored]:
+        """The passages nearest to a question's vector, best first."""
         from qdrant_client import models
 
         request = models.QueryRequest(
@@ -318,10 +338,10 @@ class QdrantStore:
             params=self._params,
             with_payload=["passage_id"],
         )
-        return self._asked([request])[0]
+        return self._send([request])[0]
 
-    def _asked(self, requests: "list[models.QueryRequest]") -> list[list[Scored]]:
-        """The hits of each request, best first; one trip to the server."""
+    def _send(self, requests: "list[models.QueryRequest]") -> list[list[Scored]]:
+        """Send the requests together; returns the hits of each one, best first."""
         if self._connection is None:
             raise ValueError("this store was closed")
         with self._connection.calls() as client:
@@ -335,7 +355,8 @@ class QdrantStore:
 
     @property
     def _params(self) -> "models.SearchParams | None":
-        """None for an embedded storage, which always compares all vectors."""
+        """Whether the server compares every vector. None for an embedded storage, which always
+        does."""
         from qdrant_client import models
 
         if self._connection is None or self._connection.is_embedded:
