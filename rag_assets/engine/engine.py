@@ -66,7 +66,7 @@ from rag_assets.search.embedding.token_store import TokenStore
 from rag_assets.search.embedding.token_vectors import PassageTokens, open_token_encoder
 from rag_assets.search.embedding.vector_cache import vector_file
 from rag_assets.search.reranking.base import SkippingReranker
-from rag_assets.search.reranking.rerankers import Means, open_reranker
+from rag_assets.search.reranking.rerankers import RerankerResources, open_reranker
 from rag_assets.search.reranking.trained_reader import open_sentence_reader
 from rag_assets.search.retrieval.opening import (
     corpus_version,
@@ -436,7 +436,7 @@ class Engine:
     def _reranker(self) -> SkippingReranker | None:
         """The same for all publications, so that it warns only once."""
         settings = self._settings
-        means = Means(self._tokens, settings.paths.models, settings.execution.n_workers)
+        means = RerankerResources(self._tokens, settings.paths.models, settings.execution.n_workers)
         opened = open_reranker(settings.retrieval.reranker, means)
         return SkippingReranker(opened) if opened else None
 

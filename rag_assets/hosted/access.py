@@ -1,11 +1,11 @@
-"""The table of providers of models behind an API; the key and the address of one. Nothing here
-sends a request.
+"""The providers of models behind an API, and the key and address of each. Nothing here sends a
+request.
 
 A new provider is a row of `PROVIDERS` and a field in `ModelAccessSettings`. pydantic-ai's classes
 are named as `module:class`; they are imported when a model is opened.
 
-Keys come from the environment or `.env` (`settings.environment`), stay inside `Access`, and are
-handed to a provider's client only: they are never logged, stored or shown.
+Keys come from the environment or `.env` (`settings.environment`). They stay inside `Access` and are
+given to a provider's client only: they are never logged, stored or shown.
 """
 
 import re
@@ -35,7 +35,7 @@ class Sdk:
     embedding_model: str = ""
     """Empty if the provider has no embedding models."""
     provider_arguments: tuple[str, ...] = ()
-    """Further arguments of the provider's class, besides key, address and HTTP client."""
+    """Further arguments of the provider's class, in addition to key, address and HTTP client."""
     profile: "Callable[[ModelProfile], ModelProfile] | None" = None
     """Corrects what pydantic-ai knows about a model."""
 
@@ -55,28 +55,31 @@ class Provider:
     key_variables: tuple[str, ...]
     """Variables that may hold the key; the first that is set wins."""
     base_url_variable: str
-    """The name that the provider's SDK uses."""
+    """The environment variable with the address; the provider's SDK uses the same name."""
     base_url: str
     """The provider's own address, from its SDK."""
     sdk: Sdk
     own_server_sdk: Sdk | None = None
-    """For other servers with the provider's protocol, which need no key. None: the same as
-    `sdk`."""
+    """Used for other servers with the provider's protocol, which need no key. None: `sdk` is
+    used."""
     embedding_request: EmbeddingRequest | None = None
     """None if the provider has no embedding models."""
     needs_key: bool = True
     is_free: bool = False
     path: str = ""
-    """Appended to an address that does not end in it."""
+    """Appended to an address that does not end with it."""
     cuts_long_prompts: bool = False
     """Whether prompts longer than the model's context are cut without an error."""
     when_not_found: str = f"{_CHECK_NAME}."
+    """Advice if the model or the address does not exist. {variable} is replaced by
+    `base_url_variable`."""
     when_down: str = ""
-    """Advice if it does not answer at its own address."""
+    """Advice if the provider does not answer at its own address."""
 
 
 def _older_limit_name(known: "ModelProfile") -> "ModelProfile":
-    """Ollama reads only the older name of the limit of output tokens."""
+    """pydantic-ai's facts about a model of Ollama, with the older name of the limit of output
+    tokens: Ollama reads no other."""
     from pydantic_ai.profiles import merge_profile
     from pydantic_ai.profiles.openai import OpenAIModelProfile
 
@@ -86,19 +89,22 @@ def _older_limit_name(known: "ModelProfile") -> "ModelProfile":
 
 
 def _common_features(known: "ModelProfile") -> "ModelProfile":
-    """The features that every server with OpenAI's protocol has.
+    """pydantic-ai's facts about a model, reduced to what every server with OpenAI's protocol can
+    do.
 
-    Most servers read only the older name of the limit of output tokens; OpenAI's reasoning models,
-    which a proxy may serve, only the newer. Many do not know JSON mode without a schema.
+    Most servers read only the older name of the limit of output tokens. OpenAI's reasoning models,
+    which a proxy may serve, read only the newer name. Many servers have no JSON mode without a
+    schema.
     """
     from pydantic_ai.profiles import merge_profile
     from pydantic_ai.profiles.openai import OpenAIModelProfile
 
-    reasons = bool(known.get("openai_supports_reasoning", False))
+    is_reasoning = bool(known.get("openai_supports_reasoning", False))
     return merge_profile(
         known,
         OpenAIModelProfile(
-            openai_chat_supports_max_completion_tokens=reasons, supports_json_object_output=False
+            openai_chat_supports_max_completion_tokens=is_reasoning,
+            supports_json_object_output=False,
         ),
     )
 
@@ -160,11 +166,11 @@ PROVIDERS = {
         when_down="Check that Ollama runs (ollama serve) where {variable} says",
     ),
 }
-"""By the name before the colon in `provider:model`.
+"""The providers, by the name before the colon in `provider:model`.
 
-Sources of `embedding_request`: google, batchEmbedContents takes 100 texts; its limit of tokens is
-stated for Vertex and kept here too. openai, API reference of `embeddings`, "input". ollama has no
-limit; this one bounds the loss by a fault.
+Sources of `embedding_request`: google: batchEmbedContents accepts 100 texts; the limit of tokens is
+documented for Vertex only, and used here too. openai: API reference of `embeddings`, "input".
+ollama has no limit; the one here limits what is lost if a request fails.
 """
 EMBEDDING_REQUESTS = {
     name: row.embedding_request for name, row in PROVIDERS.items() if row.embedding_request
@@ -189,8 +195,8 @@ class ModelName:
 
     @classmethod
     def parse(cls, text: str, *, setting: str, instead: str) -> Self:
-        """Raises InvalidSettings for an unknown provider or an invalid name. instead: what else the
-        setting may be."""
+        """The model that a setting names. Raises InvalidSettings for an unknown provider or an
+        invalid name. setting, instead: the setting's name and its other values, for the message."""
         provider, _, name = text.partition(":")
         if provider not in PROVIDERS or not _NAME.fullmatch(name):
             raise InvalidSettings(
@@ -208,31 +214,32 @@ class Access:
     key: SecretStr | None
     """None if no key is needed: Ollama, or the user's own server with OpenAI's protocol."""
     base_url: str = field(repr=False)
-    """May hold a password, as `https://user:password@host`."""
+    """May contain a password: `https://user:password@host`."""
 
     @property
     def server(self) -> str:
-        """Hash of the address if it is not the provider's own, else empty: another server may give
-        the same name to another model."""
+        """Empty for the provider's own address, otherwise a hash of the address: another server may
+        use the same name for another model."""
         is_own = self.base_url == PROVIDERS[self.provider].base_url
         return "" if is_own else fingerprint(self.base_url)[:8]
 
     @property
     def sdk(self) -> Sdk:
-        """The classes that reach the server."""
+        """pydantic-ai's classes for this server."""
         provider = PROVIDERS[self.provider]
         return provider.own_server_sdk if provider.own_server_sdk and self.server else provider.sdk
 
     def model_id(self, model: ModelName) -> str:
-        """The model's name in results: as in the settings, plus a hash of the server if not the
-        provider's own."""
+        """The model's name in results: as in the settings, with "@" and a hash if the server is not
+        the provider's own."""
         return f"{model}@{self.server}" if self.server else str(model)
 
     def redacted(self, text: str) -> str:
-        """Removes the key and the secrets in the address from `text`, in case a provider echoes
-        them.
+        """The text without the key and the secrets in the address, which a provider may repeat in
+        its messages.
 
-        Short ones stay: local servers have keys like "none", which are also words of papers.
+        Secrets of fewer than 8 characters are not removed: local servers have keys like "none",
+        which is also an ordinary word.
         """
         address = urlsplit(self.base_url)
         secrets = [
@@ -250,34 +257,39 @@ class Access:
 def require_access(provider: str) -> Access:
     """The key and address of `provider`.
 
-    Raises MissingKey if a key is needed and no variable has one, InvalidSettings for an invalid
+    Raises MissingKey if a key is needed and none is set, InvalidSettings for an invalid key or
     address.
     """
-    facts, variables = PROVIDERS[provider], environment()
-    keys = (variables.get(name, "").strip() for name in facts.key_variables)
+    provider_facts, variables = PROVIDERS[provider], environment()
+    keys = (variables.get(name, "").strip() for name in provider_facts.key_variables)
     key = next(filter(None, keys), None)
     if key is not None and not _KEY.fullmatch(key):
         raise InvalidSettings(
-            f"The key of {provider} ({' or '.join(facts.key_variables)}) holds blanks, line breaks or characters that "
+            f"The key of {provider} ({' or '.join(provider_facts.key_variables)}) holds blanks, line breaks or characters that "
             "no key has. Copy the key again, and nothing else."
         )
-    base_url = variables.get(facts.base_url_variable, "").strip().rstrip("/") or facts.base_url
+    base_url = (
+        variables.get(provider_facts.base_url_variable, "").strip().rstrip("/")
+        or provider_facts.base_url
+    )
     if not is_address(base_url):
         raise InvalidSettings(
-            f"{facts.base_url_variable} is not an address. Write it as http://host:port or https://host, with a path "
+            f"{provider_facts.base_url_variable} is not an address. Write it as http://host:port or https://host, with a path "
             "if the server needs one."
         )
     access = Access(
-        provider, SecretStr(key) if key else None, base_url.removesuffix(facts.path) + facts.path
+        provider,
+        SecretStr(key) if key else None,
+        base_url.removesuffix(provider_facts.path) + provider_facts.path,
     )
-    is_own_server = facts.own_server_sdk is not None and access.server
-    if key is None and facts.needs_key and not is_own_server:
-        raise MissingKey.of(provider, facts.key_variables)
+    is_own_server = provider_facts.own_server_sdk is not None and access.server
+    if key is None and provider_facts.needs_key and not is_own_server:
+        raise MissingKey.of(provider, provider_facts.key_variables)
     return access
 
 
 def is_address(text: str) -> bool:
-    """Whether a server can be reached under it: http or https with a host, in ASCII."""
+    """Whether a text is the address of a server: http or https with a host, in ASCII."""
     try:
         address = urlsplit(text)
         return (

@@ -1,7 +1,7 @@
-"""What requests cost, and what one run and one question may spend on models.
+"""What requests cost, and how much a run or a question may spend on models.
 
-Prices come from the list in genai-prices; none is fetched. A price is known only for a provider's
-own models at its own address; Ollama costs nothing.
+Prices come from the list in the package genai-prices; none is downloaded. A price is known only for
+a provider's own models at its own address. Ollama costs nothing.
 """
 
 import math
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class Budget:
     """Counts requests, tokens and cost, and refuses further requests when a limit is reached.
 
-    A request counts when it is sent, even if it fails; its tokens and its price count when it is
-    answered. Safe to use from several threads.
+    A request is counted when it is sent, even if it fails. Its tokens and its price are counted
+    when it is answered. Safe to use from several threads.
     """
 
     def __init__(
@@ -38,8 +38,9 @@ class Budget:
         seconds: float | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """limits: requests, tokens and US dollars; None for no limit. message: of the error, with
-        places for the limit that was reached and the last part of its setting's name."""
+        """limits: of requests, tokens and US dollars; None for no limit. seconds: limit of time
+        from now on. message: text of the error; its first {} is filled with the limit that was
+        reached, its second {} with the last part of the setting's name."""
         self._error, self._message = error, message
         self._limits = limits
         self._max_seconds = math.inf if seconds is None else seconds
@@ -51,17 +52,18 @@ class Budget:
 
     @property
     def spent(self) -> Usage:
-        """Requests sent (failed ones included), tokens and cost so far; the cost is None once a
+        """Requests sent (including failed ones), tokens and cost so far. The cost is None if a
         price was unknown."""
         with self._lock:
             return replace(self._answered, n_requests=self._n_requests)
 
     @property
     def seconds_left(self) -> float:
+        """Seconds until the time limit; infinite without one."""
         return max(0.0, self._ends_at_s - self._clock())
 
     def since(self, earlier: Usage) -> Usage:
-        """The spending after `earlier`, an older value of `spent`."""
+        """What was spent after `earlier`, an earlier value of `spent`."""
         now = self.spent
         cost = (
             None
@@ -76,7 +78,7 @@ class Budget:
         )
 
     def admit(self) -> None:
-        """Count one request that is about to be sent. Raises as `check`."""
+        """Count a request that is about to be sent. Raises like `check`."""
         with self._lock:
             self.check()
             self._n_requests += 1
@@ -87,7 +89,7 @@ class Budget:
             self._answered = summed([self._answered, usage])
 
     def check(self) -> None:
-        """Raises BudgetExhausted or QuestionBudgetExhausted when a limit is reached; unknown prices
+        """Raises BudgetExhausted or QuestionBudgetExhausted if a limit is reached. Unknown prices
         count as 0."""
         answered = self._answered
         n_tokens = answered.n_input_tokens + answered.n_output_tokens
@@ -96,23 +98,24 @@ class Budget:
             ("tokens", n_tokens),
             ("usd", answered.cost_usd or 0.0),
         )
-        for (what, amount), limit in zip(spent, self._limits, strict=True):
+        for (unit, amount), limit in zip(spent, self._limits, strict=True):
             if limit is not None and amount >= limit:
                 raise self._error(
-                    self._message.format(f"{round(amount, 4)} of {limit} {what}", what)
+                    self._message.format(f"{round(amount, 4)} of {limit} {unit}", unit)
                 )
         if not self.seconds_left:
             raise self.out_of_time()
 
     def out_of_time(self) -> BudgetExhausted | QuestionBudgetExhausted:
+        """The error for a time limit that was reached."""
         return self._error(
             self._message.format(f"{self._max_seconds:g} seconds have passed", "seconds")
         )
 
     @contextmanager
     def in_force(self) -> Iterator[None]:
-        """Counts the requests of this context; a connection takes the context over to the thread
-        that sends them."""
+        """Count the requests of this context (a `with` block) in this budget. A connection sends
+        requests in another thread, with the same context."""
         token = _IN_FORCE.set(self)
         try:
             yield
@@ -124,14 +127,14 @@ _IN_FORCE: ContextVar[Budget | None] = ContextVar("question_budget", default=Non
 
 
 def budget_in_force() -> Budget | None:
-    """The budget of the question that the current context works on; None if it has no budget of its
-    own."""
+    """The budget of the question in the current context; None if there is none."""
     return _IN_FORCE.get()
 
 
 def question_budget(
     settings: ThoroughSettings, clock: Callable[[], float] = time.monotonic
 ) -> Budget:
+    """The budget of one question with the limits of the settings."""
     message = "The question has spent its budget: {} (answering.thorough.max_{})."
     limits = settings.max_requests, None, None
     return Budget(
@@ -140,7 +143,7 @@ def question_budget(
 
 
 def unlimited() -> Budget:
-    """Counts what a question costs that has no limits of its own."""
+    """A budget without limits, to count what a question costs."""
     return Budget(QuestionBudgetExhausted, "", limits=(None, None, None))
 
 
@@ -154,15 +157,20 @@ def run_budget(settings: ModelAccessSettings) -> Budget:
     return Budget(BudgetExhausted, message, limits=limits)
 
 
-def usage_of(model: ModelName, access: Access, used: "RequestUsage") -> Usage:
-    """The usage of one answered request; its cost is None if the price is unknown."""
-    return Usage(1, used.input_tokens, used.output_tokens, _cost_usd(model, access, used))
+def usage_of(model: ModelName, access: Access, request_usage: "RequestUsage") -> Usage:
+    """The tokens and the cost of one answered request. The cost is None if the price is unknown."""
+    return Usage(
+        1,
+        request_usage.input_tokens,
+        request_usage.output_tokens,
+        _cost_usd(model, access, request_usage),
+    )
 
 
 def require_model(model: ModelName, settings: ModelAccessSettings) -> None:
     """Check, before any work is done, that a model can be asked within the budget.
 
-    Raises MissingKey, InvalidSettings as `require_access` and `require_price`.
+    Raises MissingKey or InvalidSettings like `require_access` and `require_price`.
     """
     access = require_access(model.provider)
     if settings.budget_usd is not None:
@@ -170,8 +178,8 @@ def require_model(model: ModelName, settings: ModelAccessSettings) -> None:
 
 
 def require_price(model: ModelName, access: Access) -> None:
-    """Raises InvalidSettings if the price of `model` is unknown: a budget in money could not be
-    kept."""
+    """Raises InvalidSettings if the price of `model` is unknown, since a budget in money cannot be
+    kept then."""
     from pydantic_ai.usage import RequestUsage
 
     if _cost_usd(model, access, RequestUsage(input_tokens=1, output_tokens=1)) is None:
@@ -181,7 +189,8 @@ def require_price(model: ModelName, access: Access) -> None:
         )
 
 
-def _cost_usd(model: ModelName, access: Access, used: "RequestUsage") -> float | None:
+def _cost_usd(model: ModelName, access: Access, request_usage: "RequestUsage") -> float | None:
+    """The cost of a request in US dollars; None if the price is unknown."""
     if PROVIDERS[model.provider].is_free:
         return 0.0
     if access.server:
@@ -189,7 +198,7 @@ def _cost_usd(model: ModelName, access: Access, used: "RequestUsage") -> float |
     from genai_prices import calc_price
 
     try:
-        return float(calc_price(used, model.name, provider_id=model.provider).total_price)
+        return float(calc_price(request_usage, model.name, provider_id=model.provider).total_price)
     except (LookupError, ValueError):
-        # not on the list; or counts that contradict each other, as some servers send
+        # the model is not in the list, or the server sent counts that contradict each other
         return None

@@ -1,14 +1,15 @@
-"""An open connection to one provider. Every request goes through it, so limits, retries and the
-budget hold for all.
+"""An open connection to one provider. Every request goes through it, so that limits, retries and
+the budget apply to all requests.
 
 Each connection has one thread with an event loop; callers are ordinary functions in any thread. The
-retries of the SDKs are switched off (ADR 0019): they would not count against the budget, and a
-pause that a provider asks for holds for the account, not for one request. The HTTP client follows
-no redirects and reads bounded replies.
+SDKs' own retries are switched off (ADR 0019): they would not be counted in the budget, and if a
+provider asks for a pause, all requests of the account must wait, not only one. The HTTP client
+follows no redirects and limits the size of replies.
 
-Errors of pydantic-ai and the SDKs below it become ours. The text of a provider's error may echo the
-key or the prompt: a refused key is reported without that text, any other error with a short,
-redacted part of it. The original is not kept as cause or context, which Dagster would store.
+Errors of pydantic-ai and of the SDKs are translated into our own. The text of a provider's error
+may repeat the key or the prompt. So a refused key is reported without that text, any other error
+with a short, redacted part of it. The original is not kept as cause or context, since Dagster would
+store it.
 """
 
 import json
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 
 MAX_DETAIL_CHARS = 300
 Result = TypeVar("Result")
-_FOR_NOW = (
+_TEMPORARY = (
     theirs.ModelRateLimitError,
     theirs.ModelUnavailableError,
     theirs.ModelServerError,
@@ -59,7 +60,7 @@ _SERVER_ERROR = 500
 _SCHEMA_REFUSED = re.compile(
     r"response.format|json.?schema|structured.output|guided.decoding|grammar", re.IGNORECASE
 )
-"""Names of structured output in the errors of servers that refuse it."""
+"""Words in the errors of servers that do not accept structured output."""
 
 
 class ReplyTooLarge(Exception):
@@ -67,19 +68,19 @@ class ReplyTooLarge(Exception):
 
 
 class Redirected(Exception):
-    """A server redirects to the address in the message: scheme, host, port and path."""
+    """A server redirects to another address, which the message contains: scheme, host, port and
+    path."""
 
 
 async def answered(
     make_request: Callable[[], Awaitable[Result]], access: Access, *, timeout_s: float
 ) -> Result:
-    """The result of a request, which may take `timeout_s`.
+    """The result of a request, which may take `timeout_s` seconds.
 
-    Raises ModelUnavailable (with `retry_after_s` where the provider said it), RequestRejected,
-    ContextTooLong or AccessDenied. Any other exception counts as ModelUnavailable, which is
-    retried: SDKs raise arbitrary errors on malformed replies (`choices: []` is an IndexError in
-    pydantic-ai 2.68). UserError (pydantic-ai used wrongly) and ContentFilterError are raised as
-    they are.
+    Raises ModelUnavailable (with `retry_after_s` if the provider gave it), RequestRejected,
+    ContextTooLong or AccessDenied. Any other exception becomes ModelUnavailable, which is retried:
+    SDKs raise arbitrary errors on malformed replies (`choices: []` is an IndexError in pydantic-ai
+    2.68). UserError (pydantic-ai is used wrongly) and ContentFilterError are raised unchanged.
     """
     try:
         with anyio.fail_after(timeout_s):
@@ -87,15 +88,16 @@ async def answered(
     except (RagAssetsError, theirs.UserError, theirs.ContentFilterError):
         raise
     except Exception as error:
-        # an SDK wraps an error of the transport as a broken connection
-        below: BaseException | None = error
-        while below is not None and not isinstance(below, (ReplyTooLarge, Redirected)):
-            below = below.__cause__
-        fault = _fault(below or error, access)
-    raise fault  # outside the handler, which would make the original its context
+        # SDKs wrap errors of our client as a broken connection: look for the original
+        cause: BaseException | None = error
+        while cause is not None and not isinstance(cause, (ReplyTooLarge, Redirected)):
+            cause = cause.__cause__
+        fault = _fault(cause or error, access)
+    raise fault  # outside the `except` block, so that the original does not become its context
 
 
 def _fault(error: Exception, access: Access) -> ModelFault:
+    """Our error for an exception of pydantic-ai, an SDK or our client."""
     name = access.provider
     if isinstance(error, theirs.ModelContextWindowExceededError) or _OLLAMA_TOO_LONG in str(error):
         return ContextTooLong(
@@ -122,25 +124,27 @@ def _fault(error: Exception, access: Access) -> ModelFault:
         isinstance(error, (theirs.ModelRequestRejectedError, ReplyTooLarge))
         or 0 < _code(error) < _SERVER_ERROR
     )
-    if is_final and not isinstance(error, _FOR_NOW):
-        knows_no_schema = access.server and _SCHEMA_REFUSED.search(_said(error))
+    if is_final and not isinstance(error, _TEMPORARY):
+        knows_no_schema = access.server and _SCHEMA_REFUSED.search(_message_in(error))
         rejected = SchemaRefused if knows_no_schema else RequestRejected
         return rejected(f"{name} rejects the request{_status(error)}: {_detail(error, access)}")
-    check = PROVIDERS[name].when_down or ("Check {variable}" if access.server else "")
-    again = f"{check.format(variable=_variable(access))}, or run again later"
-    remedy = again if check else "Run again later"
-    what = f"{name} does not answer for now{_status(error)}: {_detail(error, access)}"
-    fault = ModelUnavailable(f"{what}. {remedy}; what is done is kept.")
-    fault.what = what
+    remedy = "Run again later"
+    if check := PROVIDERS[name].when_down or ("Check {variable}" if access.server else ""):
+        remedy = f"{check.format(variable=_variable(access))}, or run again later"
+    problem = f"{name} does not answer for now{_status(error)}: {_detail(error, access)}"
+    fault = ModelUnavailable(f"{problem}. {remedy}; what is done is kept.")
+    fault.what = problem
     fault.retry_after_s = getattr(error, "retry_after", None)
     return fault
 
 
 def _variable(access: Access) -> str:
+    """The environment variable with the provider's address."""
     return PROVIDERS[access.provider].base_url_variable
 
 
 def _code(error: Exception) -> int:
+    """The HTTP status of an error; 0 if it has none."""
     return error.status_code if isinstance(error, theirs.ModelHTTPError) else 0
 
 
@@ -149,54 +153,57 @@ def _status(error: Exception) -> str:
 
 
 def _detail(error: Exception, access: Access) -> str:
-    """The provider's text on one line, redacted, without a full stop and control characters."""
-    said = "".join(char for char in _said(error) if char.isprintable() or char.isspace())
-    text = " ".join(access.redacted(said or type(error).__name__).split()).rstrip(".")
+    """The provider's text on one line, redacted and shortened, without control characters and final
+    full stop."""
+    printable = "".join(char for char in _message_in(error) if char.isprintable() or char.isspace())
+    text = " ".join(access.redacted(printable or type(error).__name__).split()).rstrip(".")
     return text if len(text) <= MAX_DETAIL_CHARS else text[: MAX_DETAIL_CHARS - 1] + "…"
 
 
-def _said(error: Exception) -> str:
-    """The message of an error body in any of the shapes that providers use, else the text of the
-    exception."""
-    said: object = error.body if isinstance(error, theirs.ModelHTTPError) else None
+def _message_in(error: Exception) -> str:
+    """The message in the body of an HTTP error, in any form that providers use; otherwise the text
+    of the exception."""
+    message: object = error.body if isinstance(error, theirs.ModelHTTPError) else None
     for name in ("error", "message", "detail"):
-        said = said.get(name, said) if isinstance(said, dict) else said
-    if isinstance(said, list):  # from FastAPI, whose errors repeat the request
-        said = "; ".join(
-            f"{one.get('loc')}: {one.get('msg')}" for one in said if isinstance(one, dict)
+        message = message.get(name, message) if isinstance(message, dict) else message
+    if isinstance(message, list):  # from FastAPI, whose errors repeat the request
+        message = "; ".join(
+            f"{item.get('loc')}: {item.get('msg')}" for item in message if isinstance(item, dict)
         )
-    return said if isinstance(said, str) else str(error)
+    return message if isinstance(message, str) else str(error)
 
 
 MAX_REPLY_BYTES = 256 * 1024 * 1024
-"""2,048 vectors of 3,072 numbers take about 140 MB as JSON, an answer a few kB."""
+"""As JSON, 2,048 vectors of 3,072 numbers take about 140 MB, an answer a few kB."""
 _CONNECT_TIMEOUT_S = 10.0
 _EMBEDDINGS_PATH = "/embeddings"
-"""In OpenAI's protocol; Google's does not number its vectors."""
+"""End of the path of requests for embeddings in OpenAI's protocol. Google's protocol does not
+number the vectors."""
 
 
 async def open_client(timeout_s: float) -> httpx2.AsyncClient:
+    """An HTTP client that refuses redirects, oversized replies, and vectors in a wrong order."""
     client = create_async_httpx2_client(
         timeout=httpx2.Timeout(timeout_s, connect=_CONNECT_TIMEOUT_S)
     )
-    # replies that are compressed all the same are decoded in `_bounded`
+    # a server may compress replies nevertheless; `_bounded` decodes these
     client.headers["Accept-Encoding"] = "identity"
     client.event_hooks["response"] += [_not_redirected, _bounded, _in_order]
     return client
 
 
 async def _not_redirected(response: httpx2.Response) -> None:
-    """Refuses redirects: the key and the question are for the address in the settings."""
+    """Raise Redirected for a redirect: the key and the question are for the address in the settings
+    only."""
     if response.has_redirect_location:
         target = response.url.join(response.headers["Location"])
-        raise Redirected(
-            f"{target.scheme}://{target.netloc.decode()}{target.path}"
-        )  # the query may hold a token
+        # without the query, which may contain a token
+        raise Redirected(f"{target.scheme}://{target.netloc.decode()}{target.path}")
 
 
 async def _bounded(response: httpx2.Response) -> None:
-    """Decodes the body in parts and counts them, because SDKs read a body at once: a small
-    compressed reply could otherwise fill the memory."""
+    """Make the reply's body one that is decoded in parts and counted. SDKs read a body at once, so
+    a small compressed reply could fill the memory."""
     as_sent = httpx2.Response(
         response.status_code, headers=response.headers, stream=response.stream
     )
@@ -205,18 +212,19 @@ async def _bounded(response: httpx2.Response) -> None:
 
 
 async def _in_order(response: httpx2.Response) -> None:
-    """Refuses vectors in another order than their texts: pydantic-ai ignores the number that each
-    vector has.
+    """Raise ModelUnavailable if vectors are in another order than their texts: pydantic-ai ignores
+    the number (`index`) of each vector.
 
-    A server that does not number them from 0 to n-1 is trusted to keep the order.
+    If the vectors are not numbered from 0 to n-1, the server is trusted to keep the order.
     """
     if not (response.is_success and response.url.path.endswith(_EMBEDDINGS_PATH)):
         return
     try:
         numbers = [row["index"] for row in json.loads(await response.aread())["data"]]
-        is_mixed_up = numbers != sorted(numbers) == list(range(len(numbers)))
+        in_order = list(range(len(numbers)))
+        is_mixed_up = numbers != in_order and sorted(numbers) == in_order
     except (ValueError, TypeError, KeyError):
-        return  # no vectors at all, which the SDK will find
+        return  # the reply has no vectors; the SDK raises an error for that
     if is_mixed_up:
         raise ModelUnavailable(
             "The server answered with vectors in another order than that of their texts."
@@ -251,22 +259,21 @@ _NO_KEY = "none-needed"
 def open_connection(
     access: Access, settings: ModelAccessSettings, budget: Budget
 ) -> Iterator["Connection"]:
-    """A connection to the provider of `access`; closing it ends its thread and the requests under
-    way."""
+    """A connection to the provider of `access`. When the `with` block ends, its thread ends and
+    running requests are cancelled."""
     with start_blocking_portal() as portal:
         client = portal.call(open_client, settings.timeout_s)
         try:
             yield Connection(access, settings, budget, portal, client)
         finally:
-            with suppress(
-                RuntimeError
-            ):  # the portal is down already when the process is being ended
+            # the portal may have stopped already if the process is ending
+            with suppress(RuntimeError):
                 portal.call(client.aclose)
                 portal.call(portal.stop, True)
 
 
 class Connection:
-    """Sends requests to one provider, as fast as its limits and the run's budget allow."""
+    """Sends requests to one provider, within its rate limits and the budgets."""
 
     def __init__(
         self,
@@ -285,36 +292,36 @@ class Connection:
         self._slots = anyio.Semaphore(limits.max_concurrent)
         self._interval_s = _MINUTE_S / limits.requests_per_minute
         self._next_at_s = 0.0
-        """Time of the event loop before which no request begins."""
+        """Time of the event loop's clock at which the next request may begin."""
 
     @cached_property
     def sdk_provider(self) -> "SdkProvider[Any]":
-        """pydantic-ai's provider object over this connection, with the SDK's own retries switched
-        off."""
+        """pydantic-ai's provider object with this connection's HTTP client, without the SDK's own
+        retries."""
         logging.getLogger("google_genai._api_client").addFilter(_is_not_about_two_keys)
         sdk, key = self.access.sdk, self.access.key
-        opened: SdkProvider[Any] = resolve_name(sdk.provider)(
+        provider: SdkProvider[Any] = resolve_name(sdk.provider)(
             *sdk.provider_arguments,
             api_key=key.get_secret_value() if key else _NO_KEY,
             base_url=self.access.base_url,
             http_client=self._client,
         )
-        if hasattr(opened.client, "max_retries"):
-            opened.client.max_retries = 0
-        return opened
+        if hasattr(provider.client, "max_retries"):
+            provider.client.max_retries = 0
+        return provider
 
     def run(
         self, make_request: Callable[[], Awaitable[Result]], spent: Callable[[Result], Usage]
     ) -> Result:
-        """Send one request, from any thread; see `guarded`."""
+        """Send one request, from any thread; see `guarded`. spent: the usage in a result."""
         return self.call(lambda: self.guarded(make_request, spent))
 
     def call(self, work: Callable[[], Awaitable[Result]]) -> Result:
-        """Run `work` on the connection's event loop; the requests in it must go through `guarded`.
+        """Run `work` on the connection's event loop. Requests in it must use `guarded`.
 
         Raises QuestionBudgetExhausted when the time of the question is over.
         """
-        result: Result = self._portal.call(_in_time, work)
+        result: Result = self._portal.call(_within_question_time, work)
         return result
 
     @_tracer.start_as_current_span(
@@ -323,19 +330,20 @@ class Connection:
     async def guarded(
         self, make_request: Callable[[], Awaitable[Result]], spent: Callable[[Result], Usage]
     ) -> Result:
-        """Send one request within the limits, again while the provider is unavailable; charge the
-        budget.
+        """Send one request within the limits, repeat it while the provider is unavailable, and
+        charge the budgets.
 
-        Waits as long as the provider asks for, else exponentially longer with full jitter. Raises
-        what `faults.answered` raises after `max_attempts`, or at once if the provider asks for a
-        wait of more than `max_wait_s`; BudgetExhausted before anything is sent.
+        The wait before a repetition is what the provider asks for, otherwise a random part of 1, 2,
+        4, ... seconds. Raises the errors of `answered` after `max_attempts`, or at once if the wait
+        would be longer than `max_wait_s`; BudgetExhausted before anything is sent. spent: the usage
+        in a result.
         """
         max_attempts, max_wait_s = self._settings.max_attempts, self._settings.max_wait_s
         n_attempts = 0
         while True:
             n_attempts += 1
             try:
-                result = await self._sent(make_request)
+                result = await self._send(make_request)
             except ModelUnavailable as fault:
                 jitter_s = random.uniform(0, min(max_wait_s, 2.0 ** min(n_attempts - 1, 30)))  # noqa: S311
                 wait_s = jitter_s if fault.retry_after_s is None else fault.retry_after_s
@@ -355,9 +363,11 @@ class Connection:
                 return result
             await anyio.sleep(wait_s)
 
-    async def _sent(self, make_request: Callable[[], Awaitable[Result]]) -> Result:
+    async def _send(self, make_request: Callable[[], Awaitable[Result]]) -> Result:
+        """Send a request when the limits allow it. If the provider asks for a pause, later requests
+        wait too."""
         async with self._slots:
-            await self._turn()
+            await self._wait_for_turn()
             for budget in self._budgets():
                 budget.admit()
             try:
@@ -372,17 +382,17 @@ class Connection:
         """The budget of the question, if it has one, and the budget of the run."""
         return [budget for budget in (budget_in_force(), self._budget) if budget]
 
-    async def _turn(self) -> None:
-        """Wait until the next request may begin: evenly spaced, and after any pause that the
-        provider asked for."""
-        # others may have lengthened it meanwhile
+    async def _wait_for_turn(self) -> None:
+        """Wait until the next request may begin: requests are evenly spaced, and begin after any
+        pause that the provider asked for."""
+        # in a loop, since another request may have lengthened the pause meanwhile
         while (wait_s := self._next_at_s - anyio.current_time()) > 0:
             await anyio.sleep(wait_s)
         self._next_at_s = anyio.current_time() + self._interval_s
 
 
-async def _in_time(work: Callable[[], Awaitable[Result]]) -> Result:
-    """Cancels the work when the time of its question is over."""
+async def _within_question_time(work: Callable[[], Awaitable[Result]]) -> Result:
+    """Run the work, and cancel it when the time of its question is over."""
     if (budget := budget_in_force()) is None:
         return await work()
     with anyio.move_on_after(budget.seconds_left):
@@ -391,6 +401,6 @@ async def _in_time(work: Callable[[], Awaitable[Result]]) -> Result:
 
 
 def _is_not_about_two_keys(record: logging.LogRecord) -> bool:
-    """Silences the Google SDK's warning about two API-key variables; the key is passed
+    """A filter that drops the Google SDK's warning about two API-key variables: the key is passed
     explicitly."""
     return "Both GOOGLE_API_KEY and GEMINI_API_KEY" not in record.getMessage()

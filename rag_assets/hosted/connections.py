@@ -1,8 +1,8 @@
-"""The connections of one run, the models that are asked through them, and when to stop asking one
-that fails.
+"""The connections of one run, the models that are asked through them, and the rule when to stop
+asking a model that fails.
 
-Nothing here opens anything or imports an SDK before the first prompt; `connection` and `structured`
-do.
+Nothing here opens a connection or imports an SDK before the first prompt; `connection` and
+`structured` do.
 """
 
 import logging
@@ -44,9 +44,9 @@ Result = TypeVar("Result")
 
 
 class Connections:
-    """Opens a provider's connection when it is first asked for: one per provider, so that its
-    limits hold for all requests, and one budget for all. A context manager that closes them and
-    cancels the requests under way."""
+    """Opens the connection to a provider when it is first needed. There is one connection per
+    provider, so that its limits apply to all requests, and one budget for all. A context manager:
+    at the end it closes the connections and cancels running requests."""
 
     def __init__(self, settings: ModelAccessSettings) -> None:
         self.settings = settings
@@ -82,8 +82,8 @@ class Connections:
 
 @dataclass
 class LazyModel(Generic[Output]):
-    """A `StructuredModel` that its first prompt opens. Making it raises MissingKey and
-    InvalidSettings as `require_access` does. Safe to use from several threads."""
+    """A `StructuredModel` that is opened for its first prompt. Creating it raises MissingKey or
+    InvalidSettings like `require_access`. Safe to use from several threads."""
 
     name: ModelName
     connections: Connections
@@ -97,7 +97,7 @@ class LazyModel(Generic[Output]):
 
     @property
     def model_id(self) -> str:
-        """The model, readably, and a hash of its server if that is not the provider's own."""
+        """The model's name in results, see `Access.model_id`."""
         return self._access.model_id(self.name)
 
     def ask(
@@ -106,7 +106,7 @@ class LazyModel(Generic[Output]):
         within_s: float | None = None,
         fault_of: Callable[[Output], str] | None = None,
     ) -> "StructuredReply[Output]":
-        """The reply, as `StructuredModel.ask` gives it."""
+        """The reply to a prompt, see `StructuredModel.ask`."""
         return self._model.ask(prompt, within_s, fault_of)
 
     @cached_property
@@ -123,8 +123,8 @@ class LazyModel(Generic[Output]):
 
 
 class KeptReplies(Generic[Reply]):
-    """A model whose replies are kept on disk. Safe to use from several threads, which ask the same
-    prompt once."""
+    """A model whose replies are stored in a file. Safe to use from several threads; if several send
+    the same prompt, it is sent once."""
 
     def __init__(
         self,
@@ -133,19 +133,20 @@ class KeptReplies(Generic[Reply]):
         nothing: Reply,
         timeout_s: float | None = None,
     ) -> None:
-        """nothing: kept in place of an unreadable reply, which would else be paid for in every run.
-        timeout_s: how long to wait for a reply; None for no limit of its own."""
+        """nothing: stored instead of an unreadable reply, so that this is not paid for again in
+        every run. timeout_s: how long to wait for a reply; None for no limit."""
         self._model = model
         self._kept = kept
         self._nothing = nothing
         self._timeout_s = timeout_s
 
     def to(self, prompt: str) -> tuple[Reply, Usage]:
-        """The reply, and what it cost now. Raises what `Connection.guarded` raises."""
+        """The reply to a prompt, and what it cost this time (nothing if it was stored). Raises the
+        errors of `Connection.guarded`."""
         key = fingerprint(self._model.model_id, self._model.instructions, prompt)
         usage = Usage()
 
-        def asked() -> Reply:
+        def ask() -> Reply:
             nonlocal usage
             reply = self._model.ask(prompt, self._timeout_s)
             if reply.output is None and reply.fault is not None:
@@ -157,20 +158,20 @@ class KeptReplies(Generic[Reply]):
             usage = reply.usage
             return reply.output or self._nothing
 
-        return self._kept.once(key, asked)[0], usage
+        return self._kept.once(key, ask)[0], usage
 
 
 Fault = ModelFault | BudgetExhausted
 PAUSE_S = 300.0
-"""Pause after an optional model failed: an engine may be open for days, and each request may wait
-for time-outs."""
+"""Pause after an optional model failed. An engine may be open for days, and without a pause each
+question might wait for a time-out."""
 _MOST_FAILURES_IN_A_ROW = 3
-"""Stop after this many consecutive unanswered requests."""
+"""Stop asking after this many failed requests in a row."""
 
 
 class FaultPause:
-    """Stops requests for a while after faults that concern more than one, and for good once the
-    budget is spent.
+    """Stops requests for a while after faults that later requests will probably have too, and
+    forever after the budget is spent.
 
     Safe to use from several threads.
     """
@@ -182,8 +183,8 @@ class FaultPause:
         pause_s: float = PAUSE_S,
         n_in_a_row: int = 1,
     ) -> None:
-        """n_in_a_row: number of consecutive faults that begin the pause; refused access and a spent
-        budget begin it at once."""
+        """n_in_a_row: how many faults in a row begin the pause. Refused access and a spent budget
+        begin it at once."""
         self._clock = clock
         self._pause_s = pause_s
         self._n_in_a_row = n_in_a_row
@@ -193,23 +194,23 @@ class FaultPause:
         self._n_faults = 0
 
     def check(self) -> None:
-        """Raises the fault that began the pause, while it lasts."""
+        """During the pause, raises the fault that began it."""
         if self._fault is not None and self._clock() < self._until_s:
             raise self._fault.with_traceback(None)
 
     def answered(self) -> None:
-        """Note a reply."""
+        """Note that a request was answered."""
         with self._lock:
             self._n_faults = 0
 
     def failed(self, fault: Exception) -> bool:
-        """Note a fault; False if it is the one that `check` raised, so that it is reported only
-        once."""
+        """Note a fault. Returns False for the fault that `check` raised, so that callers report it
+        only once."""
         with self._lock:
             if fault is self._fault:
                 return False
             if isinstance(fault, (RequestRejected, QuestionBudgetExhausted)):
-                return True  # others may be answered
+                return True  # this says nothing about other requests
             self._n_faults += 1
             is_final = isinstance(fault, (AccessDenied, BudgetExhausted))
             if (is_final or self._n_faults >= self._n_in_a_row) and self._clock() >= self._until_s:
@@ -224,23 +225,24 @@ def ask_each(
     n_at_once: int,
     report: Callable[[int], None],
 ) -> tuple[dict[str, Result], dict[str, Fault]]:
-    """Replies by key, and faults by key for the things without a reply.
+    """Ask about each thing. Returns the replies by key, and for things without a reply the faults
+    by key.
 
-    things: pairs of key and thing. report: called with the number of replies after each one. If one
-    thing fails, it is skipped. If the budget is spent, access is denied or the provider is down,
-    all remaining things are skipped.
+    things: pairs of key and thing. report: called after each reply with the number of replies. A
+    thing whose request fails is skipped. If the budget is spent, access is denied or the provider
+    is down, all remaining things are skipped.
     """
     pause, lock = FaultPause(pause_s=math.inf, n_in_a_row=_MOST_FAILURES_IN_A_ROW), Lock()
     replies: dict[str, Result] = {}
-    left: dict[str, Fault] = {}
+    faults: dict[str, Fault] = {}
 
-    def asked(key: str, thing: Asked) -> None:
+    def ask_one(key: str, thing: Asked) -> None:
         try:
             pause.check()
             reply = ask(thing)
         except (ModelFault, BudgetExhausted) as fault:
             pause.failed(fault)
-            left[key] = fault
+            faults[key] = fault
             return
         pause.answered()
         with lock:
@@ -249,9 +251,9 @@ def ask_each(
 
     pool = ThreadPoolExecutor(n_at_once)
     try:
-        list(pool.map(lambda one: asked(*one), things))
+        list(pool.map(lambda key_and_thing: ask_one(*key_and_thing), things))
     except BaseException:  # a bug, or the run is interrupted: do not wait for requests under way
         pool.shutdown(wait=False, cancel_futures=True)
         raise
     pool.shutdown()
-    return replies, left
+    return replies, faults

@@ -1,11 +1,12 @@
-"""Prompts: texts from files beside the code that uses them, and the fenced sources that are filled
-into them.
+"""Prompts: texts from files beside the code that uses them, and the marked sources that are
+inserted into them.
 
-A marker, a tag or a chat token in a source gets an invisible word joiner after its first character:
-a model no longer reads it as a token, and a quote copied from it still verifies, with the joiner or
-without, because `rag_assets.core.text.folding` drops it. Sentences that give orders to a model
-stay: no list of wordings finds all. The fence, a model without tools and the verification of quotes
-protect the answer.
+A text in a source that looks like a marker, a tag or a chat token gets an invisible word joiner
+after its first character. A model does not read it as a token then. A quote copied from it is still
+verified, with or without the joiner, because `rag_assets.core.text.folding` removes it. Sentences
+that give orders to a model are not removed, since no list of wordings finds all of them. Three
+other things protect the answer: the sources are between markers that no paper can know, the model
+has no tools, and quotes are verified.
 """
 
 import re
@@ -25,13 +26,14 @@ _LEGEND = (
 )
 _WORD_JOINER = "\u2060"
 _FIRST_TAG, _LAST_TAG = "\U000e0000", "\U000e007f"
-"""Invisible copies of the ASCII characters, which some models read."""
+"""First and last of the invisible copies of ASCII characters (Unicode tags); some models read
+these."""
 _LINE_END = re.compile("\r\n?|[\u2028\u2029]")
 _NONCE_CHARS = 8
 _MAX_TITLE_CHARS = 120
 _MOST_AUTHORS = 3
 _BEGINS_GENERATED, _ENDS_GENERATED = "<AI_GENERATED>", "</AI_GENERATED>"
-"""Around text that a model wrote; the prompt explains the mark."""
+"""Written around text that a model wrote. The prompt explains this mark."""
 _WRITTEN_BY_A_MODEL = "figure text written by a model, not by the authors"
 _MARKERS = re.compile(
     r"<(?=<<|<\s*/?SYS|\||/?\s*(?:AI_GENERATED|sources?|documents?|contexts?|passages?|papers?|s|system|"
@@ -47,39 +49,43 @@ _MARKERS = re.compile(
 
 @dataclass(frozen=True)
 class Prompt:
-    """A text with named places."""
+    """A text with named placeholders."""
 
     text: str
 
     def filled(self, **values: object) -> str:
-        """Fills every place. Braces in the values are left as they are."""
+        """The text with all placeholders replaced. Braces in the values stay as they are."""
         return self.text.format(**values)
 
 
-def load_prompt(package: str, name: str, places: frozenset[str]) -> Prompt:
-    """The prompt in prompts/`name`.md of a package. Raises ValueError unless its places are exactly
-    `places`."""
+def load_prompt(package: str, name: str, placeholders: frozenset[str]) -> Prompt:
+    """The prompt in the file prompts/`name`.md of a package. Raises ValueError unless it has
+    exactly these placeholders."""
     text = files(package).joinpath("prompts", f"{name}.md").read_text("utf-8")
-    found = {place for _, place, _, _ in Formatter().parse(text) if place is not None}
-    if found != places:
+    actual = {
+        placeholder for _, placeholder, _, _ in Formatter().parse(text) if placeholder is not None
+    }
+    if actual != placeholders:
         raise ValueError(
-            f"prompts/{name}.md has the places {sorted(found)}, wanted are {sorted(places)}"
+            f"prompts/{name}.md has the places {sorted(actual)}, wanted are {sorted(placeholders)}"
         )
     return Prompt(text)
 
 
 @dataclass(frozen=True)
 class SourcesBlock:
+    """Sources as a part of a prompt."""
+
     text: str
     sources: Mapping[int, Context]
-    """By number, from 1."""
+    """The sources by their number, from 1."""
 
 
 def sources_block(contexts: Sequence[Context]) -> SourcesBlock:
-    """Number and fence `contexts` in the order given.
+    """Number `contexts` in order, and write each between two markers.
 
-    The fence carries a nonce that no document can know, because it is made from the content of all
-    of them. The same contexts give the same text, so that replies can be cached by their prompt.
+    The markers contain a hash of all contexts, so no document can contain its own markers. The same
+    contexts give the same text, so that replies can be cached by their prompt.
     """
     nonce = fingerprint([asdict(context.words()) for context in contexts])[:_NONCE_CHARS]
     sources = dict(enumerate(contexts, start=1))
@@ -91,13 +97,13 @@ def sources_block(contexts: Sequence[Context]) -> SourcesBlock:
 
 
 def neutral(text: str) -> str:
-    """A text of a paper as a source of a prompt would show it, for replies that another model
-    reads."""
+    """A text of a paper as `sources_block` would write it; for replies that another model will
+    read."""
     return _defused(_visible(text), fingerprint(text)[:_NONCE_CHARS])
 
 
 def _header(context: Context, nonce: str) -> str:
-    """The paper, authors, section and pages of a source."""
+    """The paper, title, authors, section and pages of a source."""
     title, section = _label(context.paper.title, nonce), _label(context.section_title, nonce)
     first, last = context.page_start, context.page_end
     pages = "" if first is None else f"page {first}"
@@ -106,11 +112,11 @@ def _header(context: Context, nonce: str) -> str:
     # "by A. Lund, B. Moe and others, 2021"
     authors, year = context.paper.authors, context.paper.year
     others = " and others" if len(authors) > _MOST_AUTHORS else ""
-    by = f"by {', '.join(authors[:_MOST_AUTHORS])}{others}" if authors else ""
+    author_names = f"by {', '.join(authors[:_MOST_AUTHORS])}{others}" if authors else ""
     facts = [
         f"paper {_label(context.paper_id, nonce)}",
         f'"{title}"' if title else "",
-        _label(", ".join(filter(None, (by, year))), nonce),
+        _label(", ".join(filter(None, (author_names, year))), nonce),
         f'section "{section}"' if section else "",
         pages,
         _WRITTEN_BY_A_MODEL if context.is_generated else "",
@@ -119,36 +125,37 @@ def _header(context: Context, nonce: str) -> str:
 
 
 def _body(context: Context, nonce: str) -> str:
-    """A source's text, marked if a model wrote it."""
+    """A source's text, with marks around it if a model wrote it."""
     text = _defused(_visible(context.text), nonce)
     return f"{_BEGINS_GENERATED}\n{text}\n{_ENDS_GENERATED}" if context.is_generated else text
 
 
 def _label(text: str, nonce: str) -> str:
-    """A title or id on one line without quotation marks."""
+    """A title or id on one line, shortened, without double quotation marks."""
     return _defused(" ".join(_visible(text).split())[:_MAX_TITLE_CHARS].replace('"', "'"), nonce)
 
 
 def _visible(text: str) -> str:
-    """Removes invisible characters in which text could be hidden, and ends every line with a line
-    feed.
+    """The text without invisible characters, in which other text could be hidden, and with a line
+    feed at the end of each line.
 
-    Marks of writing direction and invisible operators stay: Hebrew and formulas need them, and a
-    quote must still be found in its source.
+    Marks of writing direction and invisible operators stay: Hebrew and formulas need them, and
+    quotes must still be found in their source.
     """
-    kept = []
+    visible = []
     for character in _LINE_END.sub("\n", text):
         if character in "\n\t":
-            kept.append(character)
+            visible.append(character)
         elif character in INVISIBLE or _FIRST_TAG <= character <= _LAST_TAG:
             continue
         elif character.isspace():
-            kept.append(" ")
+            visible.append(" ")
         elif unicodedata.category(character) not in ("Cc", "Cs"):
-            kept.append(character)
-    return "".join(kept)
+            visible.append(character)
+    return "".join(visible)
 
 
 def _defused(text: str, nonce: str) -> str:
+    """The text with a word joiner in each marker, tag or chat token, and in the nonce."""
     unfenced = text.replace(nonce, f"{nonce[0]}{_WORD_JOINER}{nonce[1:]}")
     return _MARKERS.sub(lambda match: match[0] + _WORD_JOINER, unfenced)

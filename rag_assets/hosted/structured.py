@@ -1,8 +1,9 @@
-"""Asks a model behind an API for output of one type; `str` is plain text, without a schema.
+"""Asks a model behind an API for output of one type. For the type `str` the output is plain text,
+without a schema.
 
-pydantic-ai writes the schema into the request where the provider enforces schemas, else into the
-prompt, and asks once more when a reply does not fit. The model is given no tools, whatever a prompt
-contains.
+pydantic-ai writes the schema into the request if the provider enforces schemas, otherwise into the
+prompt. If a reply does not fit the schema, it asks once more. The model has no tools, whatever a
+prompt contains.
 """
 
 import logging
@@ -52,8 +53,8 @@ from rag_assets.hosted.connection import Connection
 logger = logging.getLogger(__name__)
 ONE_REPAIR = 1
 _SECONDS, _IS_CUT = "seconds", "is_cut"
-"""Keys in the metadata of a response: time that the provider took, and whether the output limit
-ended it."""
+"""Keys in the metadata of a response: the time that the provider took, and whether the output limit
+cut the reply."""
 _SHORTER = "Your reply was cut by the output limit. Write fewer and shorter statements."
 _REJECT_TEMPERATURE = ("openai_supports_reasoning", "anthropic_disallows_sampling_settings")
 Output = TypeVar("Output", bound=BaseModel | str)
@@ -61,26 +62,26 @@ Output = TypeVar("Output", bound=BaseModel | str)
 
 @dataclass(frozen=True)
 class StructuredReply(Generic[Output]):
-    """The reply to one prompt, a repair included."""
+    """The reply to one prompt, including a repair."""
 
     output: Output | None
-    """None if it was withheld, or still malformed after the repair."""
+    """None if the provider withheld it, or if it was still malformed after the repair."""
     texts: tuple[str, ...]
-    """The texts that the model wrote, in order; more than one after a repair."""
+    """The texts that the model wrote, in order. After a repair there are several."""
     is_withheld: bool
-    """The provider refused to answer (a content filter)."""
+    """Whether the provider refused to answer (a content filter)."""
     is_cut: bool
-    """The output limit ended the last text."""
+    """Whether the output limit cut the last text."""
     usage: Usage
     seconds: float
-    """Time that the provider took for the answered requests, without waiting between them."""
+    """Time that the provider took for all answered requests, without the pauses between them."""
     fault: RagAssetsError | None = None
-    """Error that interrupted the repair of a malformed reply and is worth retrying; None if the
-    repair was rejected."""
+    """The error that interrupted the repair of a malformed reply, if asking again later can help.
+    None if there was no such error, or if the provider rejected the repair."""
 
 
 class StructuredModel(Generic[Output]):
-    """One model, asked for one type of output. Safe to use from several threads."""
+    """One model that is asked for one type of output. Safe to use from several threads."""
 
     def __init__(
         self,
@@ -94,13 +95,15 @@ class StructuredModel(Generic[Output]):
         self._name = name
         self._connection = connection
         model = _chat_model(name.name, connection)
-        output: OutputSpec[Output] = output_type
+        output_spec: OutputSpec[Output] = output_type
         if not issubclass(output_type, str):
-            in_schema = model.profile.get("supports_json_schema_output", False)
-            output = NativeOutput(output_type) if in_schema else PromptedOutput(output_type)
+            enforces_schemas = model.profile.get("supports_json_schema_output", False)
+            output_spec = (
+                NativeOutput(output_type) if enforces_schemas else PromptedOutput(output_type)
+            )
         self._agent: Agent[Callable[[Output], str] | None, Output] = Agent(
             _Guarded(model, name, connection),
-            output_type=output,
+            output_type=output_spec,
             instructions=instructions or None,
             retries=ONE_REPAIR,
             model_settings=_sampling(model) | ModelSettings(max_tokens=max_output_tokens),
@@ -113,21 +116,22 @@ class StructuredModel(Generic[Output]):
         within_s: float | None = None,
         fault_of: Callable[[Output], str] | None = None,
     ) -> StructuredReply[Output]:
-        """within_s: time limit of all attempts and pauses together; None for no limit. fault_of:
-        says what is wrong with an output, or an empty text; the model is told once.
+        """Ask the model. within_s: time limit of all attempts and pauses together; None for no
+        limit. fault_of: returns what is wrong with an output, or "". The model is told this once,
+        and asked again.
 
-        Raises what `Connection.guarded` raises, and ModelUnavailable when the time is over.
+        Raises the errors of `Connection.guarded`, and ModelUnavailable when the time is over.
         """
-        return self._connection.call(lambda: self._asked_in_time(prompt, within_s, fault_of))
+        return self._connection.call(lambda: self._ask_in_time(prompt, within_s, fault_of))
 
-    async def _asked_in_time(
+    async def _ask_in_time(
         self, prompt: str, within_s: float | None, fault_of: Callable[[Output], str] | None
     ) -> StructuredReply[Output]:
         with anyio.move_on_after(within_s):
-            return await self._asked(prompt, fault_of)
+            return await self._ask(prompt, fault_of)
         raise ModelUnavailable(f"{self._name} gave no answer within {within_s} s.")
 
-    async def _asked(
+    async def _ask(
         self, prompt: str, fault_of: Callable[[Output], str] | None
     ) -> StructuredReply[Output]:
         with capture_run_messages() as messages:
@@ -140,13 +144,13 @@ class StructuredModel(Generic[Output]):
             except (ModelFault, BudgetExhausted) as fault:
                 if not _responses(messages):
                     raise
-                # the reply was paid for
+                # the first reply was paid for, so it is returned although its repair failed
                 is_final = isinstance(fault, RequestRejected)
                 return replace(self._reply(messages), fault=None if is_final else fault)
         return replace(self._reply(messages), output=run.output)
 
     def _reply(self, messages: Sequence[ModelMessage]) -> StructuredReply[Output]:
-        """The texts written so far, without an output."""
+        """The reply that the messages contain, without the output."""
         responses = _responses(messages)
         access = self._connection.access
         seconds = sum((response.metadata or {}).get(_SECONDS, 0.0) for response in responses)
@@ -161,22 +165,23 @@ class StructuredModel(Generic[Output]):
 
 
 def _repaired_once(run: RunContext[Callable[[Output], str] | None], output: Output) -> Output:
-    """The output; one with a fault goes back to the model, unless it comes from there."""
+    """The output. If it has a fault and was not repaired yet, raises ModelRetry, so that the model
+    is told of the fault."""
     if run.deps and not run.last_attempt and (fault := run.deps(output)):
         raise ModelRetry(fault)
     return output
 
 
 class _Guarded(WrapperModel):
-    """Sends every request of a model, repairs included, through `Connection.guarded`, and removes
-    the key from replies."""
+    """Wraps a model: sends each of its requests, repairs included, through `Connection.guarded`,
+    and removes the key from replies."""
 
     def __init__(self, wrapped: Model, name: ModelName, connection: Connection) -> None:
         super().__init__(wrapped)
         self._name = name
         self._connection = connection
-        self._takes_schemas = True
-        self._is_known_to_cut = False
+        self._accepts_schemas = True
+        self._has_warned_of_cut = False
 
     async def request(
         self,
@@ -184,27 +189,31 @@ class _Guarded(WrapperModel):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
-        """Writes the schema into the prompt once a server has rejected a request with a schema."""
+        """Send a request. If the server rejects the schema in it, the schema is written into the
+        prompt instead, for this and all later requests."""
         if model_request_parameters.output_mode == "text":
-            return await self._sent(messages, model_settings, model_request_parameters)
-        in_prompt = replace(model_request_parameters, output_mode="prompted")
-        if model_request_parameters.output_mode != "native" or not self._takes_schemas:
-            return await self._sent(messages, model_settings, in_prompt)
+            return await self._send(messages, model_settings, model_request_parameters)
+        schema_in_prompt = replace(model_request_parameters, output_mode="prompted")
+        if model_request_parameters.output_mode != "native" or not self._accepts_schemas:
+            return await self._send(messages, model_settings, schema_in_prompt)
         try:
-            return await self._sent(messages, model_settings, model_request_parameters)
+            return await self._send(messages, model_settings, model_request_parameters)
         except SchemaRefused:
-            response = await self._sent(messages, model_settings, in_prompt)
-            self._takes_schemas = False  # only now: the refusal may have been about something else
+            response = await self._send(messages, model_settings, schema_in_prompt)
+            # only now is it certain that the server refused the schema, and nothing else
+            self._accepts_schemas = False
             return response
 
-    async def _sent(
+    async def _send(
         self,
         messages: list[ModelMessage],
         model_settings: ModelSettings | None,
         parameters: ModelRequestParameters,
     ) -> ModelResponse:
+        """Send a request through the connection, and clean the reply. If the last reply was cut by
+        the output limit, the request asks for a shorter one."""
         last = messages[-1]
-        was_cut = any((one.metadata or {}).get(_IS_CUT) for one in _responses(messages))
+        was_cut = any((reply.metadata or {}).get(_IS_CUT) for reply in _responses(messages))
         if was_cut and isinstance(last, ModelRequest):
             messages = [
                 *messages[:-1],
@@ -216,16 +225,16 @@ class _Guarded(WrapperModel):
             response = await self.wrapped.request(messages, model_settings, parameters)
             if PROVIDERS[self._name.provider].cuts_long_prompts:
                 self._warn_of_cut(response.usage.input_tokens, messages)
-            told = {
+            facts = {
                 _SECONDS: anyio.current_time() - started_s,
                 _IS_CUT: response.finish_reason == "length",
             }
-            return replace(response, usage=_counted(response, messages), metadata=told)
+            return replace(response, usage=_token_usage(response, messages), metadata=facts)
 
         response = await self._connection.guarded(
             request, lambda response: usage_of(self._name, self._connection.access, response.usage)
         )
-        # without the key, and without half characters (a cut escape), which no file can hold
+        # remove the key, and halves of characters (from a cut escape), which cannot be encoded
         parts = []
         for part in response.parts:
             if isinstance(part, TextPart):
@@ -234,21 +243,21 @@ class _Guarded(WrapperModel):
                     text = _json_in(text)
                 part = replace(part, content=self._connection.access.redacted(text))
             parts.append(part)
-        # pydantic-ai has no reply repaired that the output limit ended
+        # pydantic-ai does not ask for a repair if the reason is "length"
         is_cut = response.finish_reason == "length"
         return replace(
             response, parts=parts, finish_reason="stop" if is_cut else response.finish_reason
         )
 
     def _warn_of_cut(self, n_read: int, messages: Sequence[ModelMessage]) -> None:
-        """Warn once if fewer tokens were read than the prompt has words.
+        """Warn once if the server read fewer tokens than the prompt has words.
 
-        This is not an error: if a prompt resembles the one before, old versions of Ollama count
-        only the new part.
+        This is no error: if the beginning of a prompt is the same as in the one before, old
+        versions of Ollama count only the rest.
         """
         n_sent = sum(len(text.split()) for text in _texts(messages))
-        if 0 < n_read < n_sent and not self._is_known_to_cut:
-            self._is_known_to_cut = True
+        if 0 < n_read < n_sent and not self._has_warned_of_cut:
+            self._has_warned_of_cut = True
             logger.warning(
                 "%s read %d tokens of a prompt of %d words or more: Ollama leaves out what its context does not hold, "
                 "and answers rest on the rest. Start Ollama with a larger OLLAMA_CONTEXT_LENGTH (24576 holds the "
@@ -260,12 +269,14 @@ class _Guarded(WrapperModel):
 
 
 def _json_in(text: str) -> str:
-    """The object in a text without the words and fences around it; the text where it has none."""
+    """The JSON object in a text, without words and code fences around it. The whole text if it has
+    no object."""
     start, end = text.find("{"), text.rfind("}") + 1
     return text[start:end] if 0 <= start < end else text
 
 
 def _chat_model(name: str, connection: Connection) -> Model:
+    """pydantic-ai's model, with the corrections of `Sdk.profile`."""
     sdk = connection.access.sdk
     model_class = resolve_name(sdk.chat_model)
     model: Model = model_class(name, provider=connection.sdk_provider)
@@ -277,16 +288,16 @@ def _chat_model(name: str, connection: Connection) -> Model:
 
 
 def _sampling(model: Model) -> ModelSettings:
-    """Temperature 0 where the model takes one: providers' own goes up to 1 (Ollama's is .8), and
-    sources are to be quoted, not varied. OpenAI's reasoning models and newer ones of Anthropic
-    reject it, as pydantic-ai knows."""
+    """Temperature 0, since sources are to be quoted, not varied: the providers' defaults go up to 1
+    (Ollama's is .8). Empty for models that reject a temperature (OpenAI's reasoning models and
+    newer ones of Anthropic, as pydantic-ai knows)."""
     rejects = any(model.profile.get(name) for name in _REJECT_TEMPERATURE)
     return ModelSettings() if rejects else ModelSettings(temperature=0.0)
 
 
-def _counted(response: ModelResponse, messages: Sequence[ModelMessage]) -> RequestUsage:
-    """The reported tokens, or tokens counted here, so that budgets hold for servers that report
-    none."""
+def _token_usage(response: ModelResponse, messages: Sequence[ModelMessage]) -> RequestUsage:
+    """The tokens that the server reports. If it reports none, they are counted here, so that
+    budgets work with such servers too."""
     if response.usage.input_tokens:
         return response.usage
     counter = token_counter("wordpiece")
@@ -297,14 +308,19 @@ def _counted(response: ModelResponse, messages: Sequence[ModelMessage]) -> Reque
 
 
 def _texts(messages: Sequence[ModelMessage]) -> list[str]:
-    """The texts that a request gives the model to read."""
+    """All texts in the messages: the instructions, then the content of each part."""
     instructions = next(
         (message.instructions or "" for message in messages if isinstance(message, ModelRequest)),
         "",
     )
     return [
         instructions,
-        *(str(part.content) for m in messages for part in m.parts if hasattr(part, "content")),
+        *(
+            str(part.content)
+            for message in messages
+            for part in message.parts
+            if hasattr(part, "content")
+        ),
     ]
 
 

@@ -60,7 +60,7 @@ from rag_assets.search.embedding.sparse_vectors import SparseVectors, open_spars
 from rag_assets.search.embedding.token_store import TokenStore
 from rag_assets.search.embedding.token_vectors import open_token_encoder
 from rag_assets.search.embedding.vector_cache import (
-    MadeOfTexts,
+    TextCache,
     VectorCache,
     note_papers,
     prune_other_models,
@@ -185,9 +185,7 @@ def _wanted(settings: Settings, file: KeptFile, sparse: SparseVectors | None) ->
     embedding, folder = settings.embedding, settings.paths.models
     items = passage_rows(settings.paths)
     cache = VectorCache(file, embedder_facts(embedding, folder))
-    papers: dict[MadeOfTexts[Any], dict[str, list[str]]] = {
-        cache: _by_paper(items, "embedded_text")
-    }
+    papers: dict[TextCache[Any], dict[str, list[str]]] = {cache: _by_paper(items, "embedded_text")}
     if sparse:
         papers[sparse.cache] = _by_paper(items, "text")
     note_papers(file, papers)
@@ -246,7 +244,7 @@ def _keep_only(wanted: _Wanted, paths: Paths) -> int:
     after most papers vanished: they may come back."""
     if is_recent(paths):
         return 0
-    in_use: dict[MadeOfTexts[Any], Collection[str]] = {
+    in_use: dict[TextCache[Any], Collection[str]] = {
         wanted.cache: wanted.texts,
         wanted.tokens: wanted.with_tokens,
     }

@@ -1,9 +1,10 @@
-"""Texts to vectors: the models, and a cache that embeds no text twice. Importing loads no model.
+"""Turns texts into vectors: the models, and a cache so that no text is embedded twice. Importing
+this package loads no model.
 
-`providers`     which adapter a setting `provider:model` means; they share `base`
-  `local_model`, `fastembed_model`, `hosted_models`
-  `sparse_vectors`, `token_vectors`: other vectors of the same texts
-`vector_cache`  what is kept of passages; `token_store`: of their tokens
-`missing_vectors`, `work`: making what the cache lacks, batch by batch, in workers
-built here: `bert`, `onnx_graph`, and `packed_model` with `unigram` for multilingual-e5-small
+    `providers`     which adapter a setting `provider:model` means; adapters share `base`
+      `local_model`, `fastembed_model`, `hosted_models`
+      `sparse_vectors`, `token_vectors`: other vectors of the same texts
+    `vector_cache`  the stored vectors of passages; `token_store`: of their tokens
+    `missing_vectors`, `work`: make the vectors that the cache lacks, in batches, in workers
+    built here: `bert`, `onnx_graph`, and `packed_model` with `unigram` for multilingual-e5-small
 """

@@ -1,13 +1,13 @@
-"""What an embedding model is to the rest of the project, and the work that all adapters share.
+"""What an embedding model is for the rest of the project, and the work that all adapters share.
 
-What a model expects before a question and before a passage follows from its training; without it
-less is found, and nothing fails. fastembed puts nothing before a text (0.9.1: only
-jina-embeddings-v3 distinguishes the two, by a task number), so every dense model of its list is
-decided about here, "none" included; a test walks that list. For Google's models pydantic-ai marks
-which text is a question.
+Many models were trained with a prefix before questions and passages. Without it they find less, and
+no error shows this. fastembed (0.9.1) adds no prefixes (only jina-embeddings-v3 distinguishes
+questions and passages, by a task number), so the prefixes of every dense model in its list are
+given here, even if there are none; a test checks that no model is left out. For Google's models,
+pydantic-ai tells the API which text is a question.
 
-Adapters are in `local_model`, `fastembed_model` and `hosted_models`; `providers` decides which
-one a setting means.
+Adapters are in `local_model`, `fastembed_model` and `hosted_models`; `providers` decides which one
+a setting means.
 """
 
 import logging
@@ -35,13 +35,13 @@ _LOADING = Lock()
 
 @dataclass(frozen=True)
 class Prefixes:
-    """Put before a text, character for character."""
+    """Texts put before a question and before a passage, exactly as they are written here."""
 
     query: str = ""
     passage: str = ""
 
     def overridden(self, query: str | None, passage: str | None) -> "Prefixes":
-        """A copy in which `query` and `passage` take their place where they are not None."""
+        """A copy with the given prefixes; None keeps the prefix that is there."""
         return Prefixes(
             self.query if query is None else query, self.passage if passage is None else passage
         )
@@ -51,15 +51,15 @@ NO_PREFIXES = Prefixes()
 
 BGE_EN = Prefixes(query="Represent this sentence for searching relevant passages: ")
 """Model cards of BAAI/bge-*-en and -v1.5 ("query instruction for retrieval"),
-mixedbread-ai/mxbai-embed-large-v1 (prompt "query") and Snowflake/snowflake-arctic-embed-* of 1.0
-and 1.5 (prompt "query"): the three have it in common."""
+mixedbread-ai/mxbai-embed-large-v1 (prompt "query") and Snowflake/snowflake-arctic-embed-* 1.0 and
+1.5 (prompt "query"): all have the same prefix."""
 _BGE_ZH = Prefixes(query="为这个句子生成表示以用于检索相关文章：")
 """Model card of BAAI/bge-*-zh-v1.5."""
 ARCTIC_2 = Prefixes(query="query: ")
-"""Model cards of Snowflake/snowflake-arctic-embed-*-v2.0: another prompt than the models before."""
+"""Model cards of Snowflake/snowflake-arctic-embed-*-v2.0. Earlier versions have another prefix."""
 _E5 = Prefixes(query="query: ", passage="passage: ")
-"""Model card of intfloat/multilingual-e5-large: both, "otherwise you will see a performance
-degradation"."""
+"""Model card of intfloat/multilingual-e5-large: it needs both prefixes, "otherwise you will see a
+performance degradation"."""
 NOMIC = Prefixes(query="search_query: ", passage="search_document: ")
 """Model cards of nomic-ai/nomic-embed-text-v1, -v1.5: a task prefix is required."""
 EMBEDDING_GEMMA = Prefixes(query="task: search result | query: ", passage="title: none | text: ")
@@ -68,13 +68,13 @@ description."""
 QWEN_3 = Prefixes(
     query="Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:"
 )
-"""Model card of Qwen/Qwen3-Embedding-0.6B (`get_detailed_instruct`): no space after "Query:";
-passages plain."""
+"""Model card of Qwen/Qwen3-Embedding-0.6B (`get_detailed_instruct`): there is no space after
+"Query:", and passages have no prefix."""
 _STELLA = Prefixes(
     query="Instruct: Given a web search query, retrieve relevant passages that answer the query.\nQuery: "
 )
-"""Model card of NovaSearch/stella_en_400M_v5, prompt "s2p_query": a full stop and a space that
-Qwen3 does not have."""
+"""Model card of NovaSearch/stella_en_400M_v5, prompt "s2p_query". Unlike Qwen3's prefix it has a
+full stop and a space."""
 
 FASTEMBED: dict[str, Prefixes] = {
     "BAAI/bge-base-en": BGE_EN,
@@ -98,8 +98,8 @@ FASTEMBED: dict[str, Prefixes] = {
     "Qwen/Qwen3-Embedding-0.6B-Q": QWEN_3,
     "Qdrant/stella-en-400M-v5-doc-onnx": _STELLA,
     **dict.fromkeys(
-        # trained on plain texts, or distinguished inside fastembed (jina-embeddings-v3): their
-        # cards name no prefix
+        # Their model cards name no prefix: they were trained without, or fastembed distinguishes
+        # questions and passages (jina-embeddings-v3).
         (
             "sentence-transformers/all-MiniLM-L6-v2",
             "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2",
@@ -120,19 +120,19 @@ FASTEMBED: dict[str, Prefixes] = {
             "minishlab/potion-base-8M",
             "minishlab/potion-retrieval-32M",
             "minishlab/potion-multilingual-128M",
-            # made for questions alone, to be compared with stella's vectors of passages
+            # for questions only, whose vectors are compared with stella's vectors of passages
             "Qdrant/constella-zero",
             "Qdrant/constella-nano",
         ),
         NO_PREFIXES,
     ),
 }
-"""By fastembed's name."""
+"""The prefixes of each model, by its name in fastembed."""
 
 
 def fastembed_prefixes(name: str) -> Prefixes:
-    """Prefixes of a model of fastembed's list; empty, with a warning, for one that came after this
-    table."""
+    """Prefixes of a model in fastembed's list. A model that is not in this table (a newer one) has
+    none, and a warning is logged."""
     if name not in FASTEMBED:
         logger.warning(
             "It is not known here what %s expects before a question or a passage: nothing is put before them. See its "
@@ -148,27 +148,27 @@ Role = Literal["query", "passage"]
 
 @dataclass(frozen=True)
 class EmbedderFacts:
-    """What must be known of a model before it is loaded."""
+    """What is known about a model before it is loaded."""
 
     identity: str
-    """Part of every cache key and of the index: whatever changes a vector (provider, weights,
-    quantisation, builder, prefixes) changes it. Letters, digits, dots and dashes only, so that it
-    can name a folder."""
+    """Part of every cache key and of the index. It changes with everything that changes a vector:
+    provider, weights, quantisation, the code that builds the model, prefixes. Only letters, digits,
+    dots and dashes, since it names a folder."""
     dimension: int
     """Length of a vector."""
     max_tokens: int
-    """Tokens of a passage that the model reads, special tokens included, the prefix of passages
-    not; what follows them is not in the vector."""
+    """Tokens of a passage that the model reads, including special tokens, without the prefix. Later
+    tokens are not in the vector."""
     tokenizer_id: str
-    """Names the tokenizer that counts: where it and `max_tokens` stay, another model needs no other
-    passages."""
+    """Identity of the tokenizer that counts tokens. A model with the same `tokenizer_id` and
+    `max_tokens` can use the same passages."""
     dense_weight: float = 0.4
-    """Weight of the vectors beside the words, where the settings name none."""
+    """Weight of the vectors against the words in a search, if the settings give none."""
 
 
 class Embedder(Protocol):
-    """Makes vectors. A vector depends on its own text and the model only, never on what is embedded
-    with it."""
+    """Makes vectors. A vector depends on its own text and the model only, not on other texts in the
+    same call."""
 
     @property
     def identity(self) -> str:
@@ -179,8 +179,8 @@ class Embedder(Protocol):
     def facts(self) -> EmbedderFacts: ...
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text as the model sees it: special tokens included, nothing cut off. Loads
-        no model."""
+        """The number of tokens of each text as the model counts them: with special tokens, and
+        without truncation. Loads no model."""
         ...
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
@@ -192,22 +192,22 @@ class Embedder(Protocol):
         ...
 
     def request_sizes(self, texts: Sequence[str]) -> list[int]:
-        """Sizes of the batches, in order, that `embed_passages` makes of `texts`; callers save
-        after each."""
+        """Into batches of which sizes `embed_passages` divides `texts`, in order. Callers embed and
+        save one batch at a time."""
         ...
 
 
 class ModelEmbedder(ABC):
-    """The Embedder that an adapter completes: prefixes, batches, and questions that were asked
-    before.
+    """The base of all adapters: it adds prefixes, makes batches, and keeps the vectors of
+    questions.
 
-    Opening one is free: nothing is loaded, fetched or sent before it is needed.
+    Creating one is cheap: nothing is loaded, fetched or sent before it is needed.
     """
 
     prefixes: Prefixes = NO_PREFIXES
     """What the model expects before a question and before a passage."""
     query_vectors: Kept[Vectors] | None = None
-    """Keeps the vectors of questions; None: each is asked for again."""
+    """Where the vectors of questions are kept; None if each question is embedded again."""
 
     @property
     @abstractmethod
@@ -219,20 +219,20 @@ class ModelEmbedder(ABC):
 
     @abstractmethod
     def vectors(self, texts: Sequence[str], role: Role) -> Vectors:
-        """Unit vectors, shape (len(texts), dimension), of one batch; the prefix is part of the
-        texts."""
+        """Unit vectors of one batch, shape (len(texts), dimension). The texts already have their
+        prefix."""
 
     @property
     def identity(self) -> str:
         return self.facts.identity
 
     def request_sizes(self, texts: Sequence[str]) -> list[int]:
-        """See `Embedder`; the prefix is not part of the texts."""
+        """See `Embedder`. The texts have no prefix yet."""
         return [len(texts)]
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """See `Embedder`. If a batch fails, the vectors of those before it are lost, see
-        `request_sizes`."""
+        """See `Embedder`. If a batch fails, the vectors of earlier batches are lost, so callers
+        pass one batch at a time, see `request_sizes`."""
         vectors = np.empty((len(texts), self.facts.dimension), np.float32)
         start = 0
         for size in self.request_sizes(texts):
@@ -242,36 +242,36 @@ class ModelEmbedder(ABC):
         return vectors
 
     def embed_query(self, text: str) -> Vectors:
-        def embedded() -> Vectors:
+        def embed() -> Vectors:
             vector: Vectors = self.vectors([self.prefixes.query + text], "query")[0]
             return vector
 
         if self.query_vectors is None:
-            return embedded()
-        return self.query_vectors.once(fingerprint("query", self.identity, text), embedded)[0]
+            return embed()
+        return self.query_vectors.once(fingerprint("query", self.identity, text), embed)[0]
 
 
 def unit(vector: NDArray[Any]) -> Vectors:
-    """The vector scaled to length 1 (not all models do); one of length 0 is left for the audit to
-    find."""
+    """The vector scaled to length 1, since not all models do this. A vector of length 0 is returned
+    as it is; `VectorCache.add` refuses it."""
     wide = vector.astype(np.float64)
     length = float(np.linalg.norm(wide))
     return (wide / length if length > 0 else wide).astype(np.float32)
 
 
 def side_by_side(work: Callable[[str], Made], texts: Sequence[str], n_threads: int) -> list[Made]:
-    """What `work` makes of each text by itself, in the order given."""
+    """The result of `work` for each text, in order, with several threads."""
     if len(texts) < 2:
         return [work(text) for text in texts]
     with ThreadPoolExecutor(n_threads) as pool:
         return list(pool.map(work, texts))
 
 
-def shared(place: Path, load: Callable[[], Made]) -> Made:
-    """The model of a file or folder: loaded, unless it is in use; then its memory is shared (35 MB
-    for int8)."""
+def shared(path: Path, load: Callable[[], Made]) -> Made:
+    """The model in a file or folder. If this process has already loaded it, the loaded model is
+    returned, so that its memory is used once (35 MB for int8)."""
     with _LOADING:
-        model: Made | None = _IN_USE.get(place.resolve())
+        model: Made | None = _IN_USE.get(path.resolve())
         if model is None:
-            model = _IN_USE[place.resolve()] = load()
+            model = _IN_USE[path.resolve()] = load()
         return model

@@ -1,7 +1,8 @@
-"""BERT encoders that are built here: their dimensions, and running them on onnxruntime.
+"""BERT encoders whose graphs are built here: their dimensions, and how they are loaded into
+onnxruntime.
 
-`onnx_graph` writes the graphs; `local_model` and the sentence reader (`reranking`) read weights and
-keep the files.
+`onnx_graph` writes the graphs; `local_model` and the sentence reader (`reranking`) read the weights
+and manage the files.
 """
 
 from dataclasses import dataclass
@@ -15,19 +16,19 @@ if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
 SEGMENT_IDS = "token_type_ids"
-"""Input of a graph whose inputs have segments: the number of each token's segment, 0-based."""
+"""Graph input: the number of each token's segment, from 0. Only graphs with segments have it."""
 EMBEDDINGS = "embeddings"
-"""Input of a graph that is fed the sum of word, position and segment vectors, shape (n_texts,
-n_tokens, n_hidden); each text is as long as the others."""
+"""Graph input instead of token ids: the sum of word, position and segment vectors, shape (n_texts,
+n_tokens, n_hidden). All texts of a call have the same length."""
 SEGMENTS = "embeddings.segments.weight"
-"""Name of the vectors that are added to the tokens of each segment, shape (n_segments,
-n_hidden)."""
+"""Name of the tensor of segment vectors, shape (n_segments, n_hidden): each is added to the tokens
+of its segment."""
 
 
 @dataclass(frozen=True)
 class BertShape:
-    """Dimensions of a BERT encoder that its weights do not show; the defaults are
-    all-MiniLM-L6-v2's (config.json)."""
+    """Dimensions of a BERT encoder that cannot be read from its weights. The defaults are those of
+    all-MiniLM-L6-v2 (config.json)."""
 
     n_layers: int = 6
     n_heads: int = 12
@@ -37,9 +38,9 @@ class BertShape:
     """Longest input the model was trained for, special tokens included
     (sentence_bert_config.json)."""
     n_segments: int = 0
-    """Parts of an input that are distinguished, each by a vector of its own."""
+    """Number of different segments in an input, each with its own vector; 0 for none."""
     is_fed_embeddings: bool = False
-    """Whether the vectors of a text's tokens come from outside, and no table of them is within."""
+    """Whether the caller gives the vectors of the tokens. Then the graph has no table of them."""
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -52,7 +53,7 @@ MINILM = BertShape()
 
 
 def loaded_bert(file: Path) -> "InferenceSession":
-    """The encoder in a file, on one thread. Raises MissingModel when it cannot be loaded."""
+    """The encoder in a file, running on one thread. Raises MissingModel if it cannot be loaded."""
     from onnxruntime import InferenceSession, SessionOptions
 
     options = SessionOptions()
@@ -61,7 +62,7 @@ def loaded_bert(file: Path) -> "InferenceSession":
         return shared(
             file, lambda: InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
         )
-    except Exception as error:  # onnxruntime's loading errors share no narrower base
+    except Exception as error:  # onnxruntime's loading errors have no common class
         raise MissingModel(
             f"The model in {file.parent} cannot be loaded ({type(error).__name__}: {error}). "
             "Delete that folder and run again: it will be made anew."

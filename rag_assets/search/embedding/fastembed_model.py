@@ -1,5 +1,5 @@
-"""Models of fastembed's own list, fetched once from their hub and run by it (ONNX) so that every
-vector is reproducible: each text by itself, as in `local_model`."""
+"""Models in fastembed's list. A model is downloaded once and run by fastembed (ONNX). Each text is
+embedded by itself, as in `local_model`, so that every vector is reproducible."""
 
 import re
 import warnings
@@ -37,16 +37,15 @@ Model = TypeVar("Model")
 def fetched(
     download: Callable[..., Path], description: object, name: str, models_folder: Path, instead: str
 ) -> Path:
-    """The folder with a model's files, fetched from its hub if necessary. Raises MissingModel.
+    """The folder with a model's files, which are downloaded if necessary. Raises MissingModel.
 
-    download: `download_model` of one of fastembed's classes. instead: the alternative where the hub
-    is out of reach.
+    download: `download_model` of one of fastembed's classes. instead: what the error message
+    suggests if the hub cannot be reached.
     """
     models_folder.mkdir(parents=True, exist_ok=True)
     try:
-        return download(
-            description, cache_dir=str(models_folder), retries=1
-        )  # three would pause for 39 s
+        # the default of three retries would wait 39 s
+        return download(description, cache_dir=str(models_folder), retries=1)
     except (OSError, ValueError) as error:
         raise MissingModel(
             f"{name} is not in {models_folder} and cannot be fetched from its hub ({error}). Connect once, {instead}"
@@ -56,12 +55,13 @@ def fetched(
 def loaded(
     kind: Callable[..., Model], name: str, folder: Path, n_threads: int, what: str, remedy: str
 ) -> Model:
-    """A model of one of fastembed's classes, loaded from its folder. Raises MissingModel with the
-    remedy."""
+    """A model of one of fastembed's classes, loaded from its folder. Raises MissingModel.
+
+    what, remedy: the kind of model and the advice in the error message.
+    """
     try:
-        with warnings.catch_warnings(
-            action="ignore"
-        ):  # some models have no use for threads, and warn
+        # some models do not use threads, and warn
+        with warnings.catch_warnings(action="ignore"):
             return kind(
                 name,
                 cache_dir=str(folder.parent),
@@ -69,16 +69,14 @@ def loaded(
                 specific_model_path=str(folder),
                 local_files_only=True,
             )
-    except (
-        Exception
-    ) as error:  # onnxruntime's and fastembed's loading errors share no narrower base
+    except Exception as error:  # errors of onnxruntime and fastembed have no common class
         raise MissingModel(
             f"The {what} in {folder} cannot be loaded ({type(error).__name__}: {error}). {remedy}"
         ) from error
 
 
 class HubModel(ModelEmbedder):
-    """A model of fastembed's list; its files are kept below `models_folder`, and loaded for the
+    """A model in fastembed's list. Its files are stored below `models_folder`; it is loaded for the
     first vector."""
 
     def __init__(
@@ -104,7 +102,7 @@ class HubModel(ModelEmbedder):
         identity = f"fastembed-{re.sub(r'[^A-Za-z0-9.]+', '-', self._name)}-{content[:12]}"
         if self.prefixes != NO_PREFIXES:
             identity += f"-p{fingerprint(self.prefixes.query, self.prefixes.passage)[:8]}"
-        tokenizer = self._cutting_tokenizer()
+        tokenizer = self._truncating_tokenizer()
         max_tokens = int(tokenizer.truncation["max_length"])
         tokenizer.no_truncation()
         tokenizer.no_padding()
@@ -140,25 +138,25 @@ class HubModel(ModelEmbedder):
         return self._folder / "tokenizer.json"
 
     def _loaded(self) -> "TextEmbedding":
+        """The model, which is loaded on first use."""
         from fastembed import TextEmbedding
 
         with self._loading:
             if self._model is None:
-                what, remedy = (
-                    "embedding model",
-                    "Delete that folder and run again: it will be fetched anew.",
-                )
+                remedy = "Delete that folder and run again: it will be fetched anew."
                 self._model = shared(
                     self._folder,
-                    lambda: loaded(TextEmbedding, self._name, self._folder, 1, what, remedy),
+                    lambda: loaded(
+                        TextEmbedding, self._name, self._folder, 1, "embedding model", remedy
+                    ),
                 )
         return self._model
 
-    def _cutting_tokenizer(self) -> Any:
-        """The tokenizer as fastembed loads it: it cuts texts at what the model reads."""
-        if self._description.model_file.endswith(
-            ".safetensors"
-        ):  # a static model: a table of vectors, no ONNX graph
+    def _truncating_tokenizer(self) -> Any:
+        """The tokenizer as fastembed loads it: it truncates texts to the length that the model
+        reads."""
+        # a static model: a table of vectors instead of an ONNX graph
+        if self._description.model_file.endswith(".safetensors"):
             from fastembed.text.static_embedding import load_static_tokenizer
 
             return load_static_tokenizer(self._folder)[0]
@@ -168,6 +166,8 @@ class HubModel(ModelEmbedder):
 
     @cached_property
     def _description(self) -> "DenseModelDescription":
+        """fastembed's description of the model. Raises InvalidSettings if fastembed does not have
+        it."""
         from fastembed import TextEmbedding
         from fastembed.common.model_description import DenseModelDescription, ModelSource
 
@@ -182,6 +182,7 @@ class HubModel(ModelEmbedder):
 
     @cached_property
     def _folder(self) -> Path:
+        """The folder with the model's files, which are downloaded on first use."""
         from fastembed import TextEmbedding
 
         instead = 'or set embedding.model = "local:all-MiniLM-L6-v2-int8" in rag_assets.toml.'

@@ -1,10 +1,10 @@
-"""Embedding models behind an API: what must be known of one before any request, which one a setting
-means, and asking it through pydantic-ai.
+"""Embedding models behind an API: what is known about a model before any request, which model a
+setting means, and requests through pydantic-ai.
 
-Their tokens are counted with the packaged WordPiece tokenizer: a provider's count would take one
-request per text, and each tokenizer is a download. Its errors are covered by a margin and, before a
-text is sent, by a bound that always holds (`StandInTokenizer.fitted`). Keys, retries, limits and the
-budget are in `rag_assets.hosted`.
+Tokens are counted with the packaged WordPiece tokenizer, not with each model's own: that would need
+one request per text, or a download per model. The count may be wrong, so passages are made shorter
+by a margin, and each text is cut before it is sent if it could still be too long
+(`StandInTokenizer.fitted`). Keys, retries, limits and the budget are in `rag_assets.hosted`.
 """
 
 import logging
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 SETTING = "embedding.model"
 REQUEST_VERSION = 1
-"""Raise it with every change to what is sent that changes a vector."""
+"""Raise it if a change of the request changes vectors."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +65,13 @@ class KnownModel:
     max_tokens: int
     """Token limit according to the provider's documentation."""
     least_dimension: int | None = None
-    """The shortest vectors it can be asked for; None when it has one length only."""
+    """The shortest vectors that can be requested; None if the length is fixed."""
     is_wordpiece: bool = False
-    """Its tokenizer is the uncased BERT WordPiece, which is packaged here: counts are exact."""
+    """Whether the model's tokenizer is the packaged one (uncased BERT WordPiece), so that counts
+    are exact."""
     prefixes: Prefixes = NO_PREFIXES
-    """For a provider that adds none itself: Ollama's endpoint for embeddings applies no
-    template."""
+    """Prefixes that are sent with the text, because the provider adds none (Ollama's endpoint for
+    embeddings uses no template)."""
 
 
 _GOOGLE = {
@@ -84,9 +85,9 @@ _OPENAI = {
     "text-embedding-ada-002": KnownModel(1536, 8191),
 }
 _OLLAMA_READS = 2048
-"""Where a model reads more, an Ollama server still reads what its own OLLAMA_CONTEXT_LENGTH allows,
-and cuts the rest off without an error; this is the smallest default it has had. Set
-`embedding.max_tokens` for a larger one."""
+"""Limit of models that can read more. An Ollama server reads only OLLAMA_CONTEXT_LENGTH tokens and
+cuts off the rest without an error; this is the smallest default it has had. For a larger value, set
+`embedding.max_tokens`."""
 _MINILM = KnownModel(384, 256, is_wordpiece=True)
 _BGE_LARGE = KnownModel(1024, 512, is_wordpiece=True, prefixes=BGE_EN)
 _BGE_M3 = KnownModel(1024, _OLLAMA_READS)
@@ -129,24 +130,26 @@ KNOWN_MODELS: dict[str, KnownModel] = {
     **{f"openai:{name}": model for name, model in _OPENAI.items()},
     **{f"ollama:{name}": model for name, model in _OLLAMA.items()},
 }
-"""By `provider:name`. Sources: the vendors' model pages, Ollama's library and the model cards
-behind it (the lengths all-MiniLM was trained for). `embedding.dimensions` and `.max_tokens`
-describe a model that is not listed."""
+"""The facts of each model, by `provider:name`. Sources: the providers' model pages, Ollama's
+library and the model cards it refers to (all-MiniLM: the lengths it was trained for). For other
+models, `embedding.dimensions` and `embedding.max_tokens` must be set."""
 _SHUT_DOWN = {"google:text-embedding-004": ("14 January 2026", "google:gemini-embedding-001")}
+"""Date of the announced end, and the successor."""
 
 
 @dataclass(frozen=True)
 class ChosenModel:
-    """A model behind an API and what a request to it needs."""
+    """A model behind an API, with everything that a request to it needs."""
 
     name: ModelName
     access: Access
     facts: EmbedderFacts
     prefixes: Prefixes
     asked_dimension: int | None
-    """What the provider is asked for; None: as the model has it."""
+    """Length of the vectors in a request; None for the model's default."""
     max_text_tokens: int | None
-    """The limit of one text as the model's maker counts; None where the counts here are exact."""
+    """The provider's limit for one text; None if tokens are counted exactly here, so that no text
+    is too long."""
     limits: EmbeddingRequest
 
 
@@ -156,10 +159,10 @@ def is_hosted(model: str) -> bool:
 
 
 def chosen_model(settings: EmbeddingSettings) -> ChosenModel:
-    """The model behind an API that `settings` name; sends nothing.
+    """The model behind an API that `settings` name. Sends nothing.
 
-    Raises InvalidSettings for a name or size that cannot be, MissingKey when the provider's key is
-    not set.
+    Raises InvalidSettings for an unknown name or an impossible size, MissingKey if the provider's
+    key is not set.
     """
     name = ModelName.parse(settings.model, setting=SETTING, instead="a model that runs here")
     known = KNOWN_MODELS.get(str(name).removesuffix(":latest"))
@@ -168,32 +171,41 @@ def chosen_model(settings: EmbeddingSettings) -> ChosenModel:
             "%s was announced to be shut down on %s; its successor is %s.", name, *shut_down
         )
     access = require_access(name.provider)
-    dimension, asked = _dimension(name, known, settings)
+    dimension, asked_dimension = _dimension(name, known, settings)
     max_tokens = settings.max_tokens or (known.max_tokens if known else 0)
     prefixes = _prefixes(name, settings)
     is_exact = known is not None and known.is_wordpiece
-    window = max_tokens if is_exact else int(max_tokens * MARGIN)
-    reach = window - StandInTokenizer().count_plain([prefixes.passage])[0]
-    if not dimension or reach < 1:
+    counted_limit = max_tokens if is_exact else int(max_tokens * MARGIN)
+    max_passage_tokens = counted_limit - StandInTokenizer().count_plain([prefixes.passage])[0]
+    if not dimension or max_passage_tokens < 1:
         raise InvalidSettings(
             f"{SETTING} = {settings.model!r} is not known here: set embedding.dimensions (length of its vectors) and "
             "embedding.max_tokens (what it reads), and embedding.query_prefix and embedding.passage_prefix if its "
             f"model card asks for them. Known are: {', '.join(KNOWN_MODELS)}."
         )
     facts = EmbedderFacts(
-        _identity(name, access, prefixes, dimension), dimension, reach, PACKAGED_TOKENIZER_ID
+        _identity(name, access, prefixes, dimension),
+        dimension,
+        max_passage_tokens,
+        PACKAGED_TOKENIZER_ID,
     )
-    limit = None if is_exact else max_tokens
+    max_text_tokens = None if is_exact else max_tokens
     return ChosenModel(
-        name, access, facts, prefixes, asked, limit, EMBEDDING_REQUESTS[name.provider]
+        name,
+        access,
+        facts,
+        prefixes,
+        asked_dimension,
+        max_text_tokens,
+        EMBEDDING_REQUESTS[name.provider],
     )
 
 
 def _dimension(
     name: ModelName, known: KnownModel | None, settings: EmbeddingSettings
 ) -> tuple[int, int | None]:
-    """Length of the vectors, and the length asked for; 0 when neither table nor settings have
-    it."""
+    """The length of the vectors (0 if neither table nor settings give it), and the length to ask
+    the provider for (None for its default)."""
     wanted = settings.dimensions
     if known is None or wanted is None or wanted == known.dimension:
         return wanted or (known.dimension if known else 0), None
@@ -211,14 +223,16 @@ def _dimension(
 
 
 def _prefixes(name: ModelName, settings: EmbeddingSettings) -> Prefixes:
-    """Prefixes of the model; another tag of a known model has those of the model without a tag."""
+    """The model's prefixes. A tag that is not in the table ("nomic-embed-text:v9") has those of the
+    model without tag."""
     family = KNOWN_MODELS.get(f"{name.provider}:{name.name.partition(':')[0]}")
-    own = family.prefixes if family else NO_PREFIXES
-    return own.overridden(settings.query_prefix, settings.passage_prefix)
+    default = family.prefixes if family else NO_PREFIXES
+    return default.overridden(settings.query_prefix, settings.passage_prefix)
 
 
 def _identity(name: ModelName, access: Access, prefixes: Prefixes, dimension: int) -> str:
-    """Contains no key; contains the hash of an address other than the provider's own."""
+    """The model's identity. It contains no key, but a hash that covers the address of the
+    server."""
     digest = fingerprint(
         str(name), access.server, prefixes.query, prefixes.passage, REQUEST_VERSION
     )[:8]
@@ -226,39 +240,39 @@ def _identity(name: ModelName, access: Access, prefixes: Prefixes, dimension: in
 
 
 MARGIN = 0.7
-"""Share of a model's limit that passages may fill by this count: a model's own tokenizer may cut a
-text into 1.4 times as many tokens. An allowance, not a measurement: of the vendors' tokenizers none
-is at hand."""
+"""Passages fill only this share of a model's limit, by the count here: the model's own tokenizer
+may find 1.4 times as many tokens. The value is an estimate, since the providers' tokenizers are not
+available here."""
 _UNKNOWN = "[UNK]"
 
 
 class StandInTokenizer(ModelTokenizer):
-    """The uncased BERT vocabulary of all-MiniLM-L6-v2."""
+    """The uncased BERT tokenizer of all-MiniLM-L6-v2, used in place of a provider's own."""
 
     def __init__(self) -> None:
         super().__init__(packaged_tokenizer())
 
     def most_tokens(self, text: str) -> int:
-        """More than any model's own tokenizer is expected to make of `text`.
+        """An upper estimate of the tokens that any model's own tokenizer makes of `text`.
 
-        WordPiece takes a run of characters it does not know, or one of more than 100 without a
-        space, for a single token: those count one token per byte, the rest with the margin.
+        WordPiece makes a single token of a run of unknown characters, and of a word of more than
+        100 characters. Each byte of these counts as one token; all other tokens are counted with
+        the margin.
         """
         encoding = self.encoded(text)
-        unknown = [
-            place
-            for token, place in zip(encoding.tokens, encoding.offsets, strict=True)
+        unknown_spans = [
+            span
+            for token, span in zip(encoding.tokens, encoding.offsets, strict=True)
             if token == _UNKNOWN
         ]
-        n_unknown_bytes = sum(len(text[start:end].encode()) for start, end in unknown)
-        return math.ceil((len(encoding.ids) - len(unknown)) / MARGIN) + n_unknown_bytes
+        n_unknown_bytes = sum(len(text[start:end].encode()) for start, end in unknown_spans)
+        return math.ceil((len(encoding.ids) - len(unknown_spans)) / MARGIN) + n_unknown_bytes
 
     def fitted(self, text: str, max_tokens: int) -> str:
-        """`text`, or the beginning of it that no tokenizer can make more than `max_tokens` of.
+        """`text`, or its beginning that has at most `max_tokens` tokens with any tokenizer.
 
-        No tokenizer makes more tokens than there are bytes. Passages are cut by count to what a
-        model reads, so only one with long runs of unknown characters (encoded data, a picture of
-        characters) loses its end here.
+        No tokenizer makes more tokens than the text has bytes. Passages are already short enough by
+        count, so only a passage with long runs of unknown characters (encoded data) is cut here.
         """
         content = text.encode()
         if len(content) <= max_tokens or self.most_tokens(text) <= max_tokens:
@@ -269,11 +283,11 @@ class StandInTokenizer(ModelTokenizer):
 _KINDS: "dict[Role, EmbedInputType]" = {"query": "query", "passage": "document"}
 _LENGTH_TOLERANCE = 1e-3
 _NUMBERS = "fiu"
-"""Kinds of numpy types; the SDKs hand on whatever is in a reply."""
+"""Kinds of numpy types that are numbers. SDKs do not check what a reply contains."""
 
 
 class HostedEmbedder(ModelEmbedder):
-    """A model that is asked over the network; the first vector opens a connection.
+    """A model that is asked over the network. The connection is opened for the first vector.
 
     Tokens are counted with a `StandInTokenizer`. May be used by several threads.
     """
@@ -295,18 +309,19 @@ class HostedEmbedder(ModelEmbedder):
         limits = self._chosen.limits
         sizes: list[int] = []
         n_tokens = 0
-        for n_of_text in self._tokens.count_tokens(texts):
-            n_new = math.ceil(n_of_text / MARGIN)
-            if not sizes or sizes[-1] >= limits.n_texts or n_tokens + n_new > limits.n_tokens:
+        for n_counted in self._tokens.count_tokens(texts):
+            n_estimated = math.ceil(n_counted / MARGIN)
+            # begin the next request if this text does not fit into the current one
+            if not sizes or sizes[-1] >= limits.n_texts or n_tokens + n_estimated > limits.n_tokens:
                 sizes.append(0)
                 n_tokens = 0
             sizes[-1] += 1
-            n_tokens += n_new
+            n_tokens += n_estimated
         return sizes
 
     def vectors(self, texts: Sequence[str], role: Role) -> Vectors:
-        """See `ModelEmbedder`; one request. Raises BudgetExhausted, and a ModelFault when it is not
-        answered."""
+        """See `ModelEmbedder`. Sends one request. Raises BudgetExhausted, or a ModelFault if the
+        request fails."""
         chosen = self._chosen
         if self._connections is None:
             raise ValueError(f"{chosen.name} is behind an API, and no connections were given")
@@ -340,8 +355,8 @@ class HostedEmbedder(ModelEmbedder):
         return np.stack(vectors)
 
     def _usage_of(self, result: "EmbeddingResult", inputs: Sequence[str]) -> Usage:
-        """Google's API reports no tokens for embeddings: they are estimated with the stand-in
-        tokenizer."""
+        """The tokens and the cost of a request. Google's API reports no tokens for embeddings, so
+        these are counted with the stand-in tokenizer."""
         used = result.usage
         if not used.input_tokens:
             from pydantic_ai.usage import RequestUsage
@@ -350,20 +365,21 @@ class HostedEmbedder(ModelEmbedder):
         return usage_of(self._chosen.name, self._chosen.access, used)
 
     def _unit_vectors(self, result: "EmbeddingResult", n_wanted: int) -> list[Vectors]:
-        """Raises ModelUnavailable, so that it is asked again, for an answer that cannot be used."""
+        """The vectors of a reply, scaled to length 1. Raises ModelUnavailable for an unusable
+        reply, so that the request is repeated."""
         n_found = len(result.embeddings)
         if n_found != n_wanted:
             raise ModelUnavailable(
                 f"{self._chosen.name} was sent {n_wanted} texts and answered with {n_found} vectors."
             )
-        found = [np.array(vector) for vector in result.embeddings]
-        if not all(vector.ndim == 1 and vector.dtype.kind in _NUMBERS for vector in found):
+        arrays = [np.array(vector) for vector in result.embeddings]
+        if not all(vector.ndim == 1 and vector.dtype.kind in _NUMBERS for vector in arrays):
             raise ModelUnavailable(
                 f"{self._chosen.name} answered with something else than vectors of numbers. Check that it is an "
                 "embedding model."
             )
-        with np.errstate(over="ignore"):  # a length that overflows shows in the vector
-            vectors = [unit(vector) for vector in found]
+        with np.errstate(over="ignore"):  # a length that overflows is found below
+            vectors = [unit(vector) for vector in arrays]
         if not np.allclose(
             [np.linalg.norm(vector) for vector in vectors], 1.0, atol=_LENGTH_TOLERANCE
         ):

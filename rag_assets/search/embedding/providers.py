@@ -1,7 +1,7 @@
-"""The table of embedding adapters, and which of them a setting `provider:model` means.
+"""The embedding adapters, and which of them a setting `provider:model` means.
 
-A new provider of models that run here gets a line in `ADAPTERS`; one behind an API a row in
-`hosted.access`.
+A new provider of models that run here gets a line in `ADAPTERS`; a new provider behind an API gets
+a row in `hosted.access`.
 """
 
 from collections.abc import Callable
@@ -39,54 +39,53 @@ def open_embedder(
     connections: Connections | None = None,
     kept: KeptFile | None = None,
 ) -> Embedder:
-    """The model that `settings` names. Opening it is free: no model is loaded, fetched or asked.
+    """The model that `settings` name. Opening it is cheap: no model is loaded, downloaded or asked.
 
-    A model that runs here uses `n_threads` threads; it is built below `models_folder`, or fetched
-    there from its hub, when the first vector is asked for. A model behind an API is asked through
-    `connections`; the vectors of questions that it was asked before are taken from `kept`, if
-    given.
+    A model that runs here uses `n_threads` threads. It is built below `models_folder`, or
+    downloaded there, when the first vector is needed. A model behind an API is asked through
+    `connections`, and the vectors of questions are kept in `kept`, if it is given.
 
-    Raises InvalidSettings for a name that does not exist or a budget in money without a price, and
-    MissingKey for a key that is not set; then and later, MissingModel for files that cannot be had.
+    Raises InvalidSettings for an unknown name, or for a budget in money without a price; MissingKey
+    if a key is not set; MissingModel, now or later, if files of the model are not available.
     """
     provider, _, name = settings.model.partition(":")
     if provider not in ADAPTERS:
         raise _unknown(settings.model)
     model = ADAPTERS[provider](name, settings, _Resources(models_folder, n_threads, connections))
-    if kept is not None and is_hosted(
-        settings.model
-    ):  # a model that runs here is as fast as reading a file
+    # a model that runs here is as fast as reading a file
+    if kept is not None and is_hosted(settings.model):
         model.query_vectors = query_vectors(kept)
     return model
 
 
 def query_vectors(kept: KeptFile) -> Kept[Vectors]:
-    """Vectors of questions, by model and text."""
+    """The stored vectors of questions, by model and text."""
     return Kept(
         kept,
         "query_vectors",
         lambda vector: vector.astype("<f4").tobytes(),
-        lambda found: np.frombuffer(found, "<f4").astype(np.float32),
+        lambda content: np.frombuffer(content, "<f4").astype(np.float32),
     )
 
 
 def require_embedder(
     settings: EmbeddingSettings, models_folder: Path, access: ModelAccessSettings
 ) -> None:
-    """Raises, before any work, what `open_embedder` raises; sends and fetches nothing."""
+    """Raise the errors of `open_embedder` before any work is done. Sends and downloads nothing."""
     open_embedder(settings, models_folder, connections=Connections(access))
 
 
 def embedder_facts(settings: EmbeddingSettings, models_folder: Path) -> EmbedderFacts:
-    """Identity, dimension and reach of the model that `settings` names; loads no model and asks
-    none.
+    """The facts of the model that `settings` name, such as its identity and dimension. Loads no
+    model and asks none.
 
-    A hub model is fetched when it is not there. Raises as `open_embedder`.
+    The files of a model in fastembed's list are downloaded if they are missing. Raises like
+    `open_embedder`.
     """
     return open_embedder(settings, models_folder).facts
 
 
-def _local(name: str, settings: EmbeddingSettings, means: _Resources) -> ModelEmbedder:
+def _local(name: str, settings: EmbeddingSettings, resources: _Resources) -> ModelEmbedder:
     _refuse_sizes(settings)
     if name not in LOCAL_MODELS:
         raise _unknown(settings.model)
@@ -95,19 +94,19 @@ def _local(name: str, settings: EmbeddingSettings, means: _Resources) -> ModelEm
             f"embedding.query_prefix and embedding.passage_prefix: {settings.model} has its own, or none. Leave "
             "them empty."
         )
-    return open_local_model(name, means.models_folder, means.n_threads)
+    return open_local_model(name, resources.models_folder, resources.n_threads)
 
 
-def _hub(name: str, settings: EmbeddingSettings, means: _Resources) -> ModelEmbedder:
+def _hub(name: str, settings: EmbeddingSettings, resources: _Resources) -> ModelEmbedder:
     _refuse_sizes(settings)
-    return HubModel(name, settings, means.models_folder, means.n_threads)
+    return HubModel(name, settings, resources.models_folder, resources.n_threads)
 
 
-def _hosted(_name: str, settings: EmbeddingSettings, means: _Resources) -> ModelEmbedder:
+def _hosted(_name: str, settings: EmbeddingSettings, resources: _Resources) -> ModelEmbedder:
     chosen = chosen_model(settings)
-    if means.connections is not None and means.connections.settings.budget_usd is not None:
+    if resources.connections is not None and resources.connections.settings.budget_usd is not None:
         require_price(chosen.name, chosen.access)
-    return HostedEmbedder(chosen, means.connections)
+    return HostedEmbedder(chosen, resources.connections)
 
 
 ADAPTERS: dict[str, Callable[[str, EmbeddingSettings, _Resources], ModelEmbedder]] = {
@@ -115,10 +114,11 @@ ADAPTERS: dict[str, Callable[[str, EmbeddingSettings, _Resources], ModelEmbedder
     "fastembed": _hub,
     **dict.fromkeys(EMBEDDING_REQUESTS, _hosted),
 }
-"""By provider."""
+"""The function that opens a model, by provider."""
 
 
 def _refuse_sizes(settings: EmbeddingSettings) -> None:
+    """Raise InvalidSettings if sizes are set that only models behind an API need."""
     for field in ("dimensions", "max_tokens"):
         if getattr(settings, field) is not None:
             raise InvalidSettings(
@@ -127,6 +127,7 @@ def _refuse_sizes(settings: EmbeddingSettings) -> None:
 
 
 def _unknown(model: str) -> InvalidSettings:
+    """The error for a model that does not exist."""
     known = ", ".join(f"local:{name}" for name in LOCAL_MODELS)
     hosted = ", ".join(f"{provider}:<model>" for provider in EMBEDDING_REQUESTS)
     return InvalidSettings(

@@ -1,9 +1,9 @@
-"""Sparse vectors (SPLADE): a weight for each word of a model's vocabulary that a text is about,
-found in it or not.
+"""Sparse vectors (SPLADE): a weight for each word of the model's vocabulary that a text is about,
+even if the text does not contain the word.
 
-Models are run by fastembed, one text at a time, so that a vector depends on its own text only, and
-fetched once from their hub. Vectors are kept like dense ones (`vector_cache`). Source: Formal et
-al. 2021, "SPLADE v2: Sparse Lexical and Expansion Model for Information Retrieval".
+fastembed runs the models, which are downloaded once. One text is embedded at a time, so that a
+vector depends on its own text only. Vectors are stored like dense ones (`vector_cache`). Source:
+Formal et al. 2021, "SPLADE v2: Sparse Lexical and Expansion Model for Information Retrieval".
 """
 
 import re
@@ -22,21 +22,22 @@ from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import Settings
 from rag_assets.search.embedding.base import side_by_side
 from rag_assets.search.embedding.fastembed_model import fetched, loaded
-from rag_assets.search.embedding.vector_cache import MadeOfTexts, vector_file
+from rag_assets.search.embedding.vector_cache import TextCache, vector_file
 
 if TYPE_CHECKING:
     from fastembed import SparseTextEmbedding
     from fastembed.common.model_description import SparseModelDescription
 
 MOST_TERMS = 512
-"""Terms of a vector that are kept, the heaviest; a passage of 160 tokens has some 200 to 300."""
+"""Only so many terms of a vector are kept, those with the largest weights. A passage of 160 tokens
+has about 200 to 300."""
 
 
 class SparseModel:
     """One model of fastembed's list of sparse models. Safe to use from several threads.
 
-    Opening it is free. Raises InvalidSettings for a name that does not exist; then and later,
-    MissingModel for files that cannot be had.
+    Creating it is cheap. Raises InvalidSettings for an unknown name; MissingModel, now or later, if
+    its files are not available.
     """
 
     def __init__(self, name: str, models_folder: Path, n_threads: int = 1) -> None:
@@ -48,7 +49,8 @@ class SparseModel:
 
     @cached_property
     def identity(self) -> str:
-        """Part of every cache key and of the index: whatever changes a vector changes it."""
+        """Part of every cache key and of the index. It changes with everything that changes a
+        vector."""
         files = [
             self._description.model_file,
             *self._description.additional_files,
@@ -60,17 +62,19 @@ class SparseModel:
         return f"sparse-{re.sub(r'[^A-Za-z0-9.]+', '-', self._description.model)}-{content[:12]}"
 
     def vectors(self, texts: Sequence[str]) -> list[SparseVector]:
-        """The vector of each text, in the order given."""
+        """The vector of each text, in order."""
         return side_by_side(self._vector, texts, self._n_threads)
 
     def _vector(self, text: str) -> SparseVector:
-        (found,) = self._model().embed([text])
-        heaviest = np.sort(np.argsort(-found.values, kind="stable")[:MOST_TERMS])
+        (embedding,) = self._model().embed([text])
+        kept_terms = np.sort(np.argsort(-embedding.values, kind="stable")[:MOST_TERMS])
         return SparseVector(
-            tuple(found.indices[heaviest].tolist()), tuple(found.values[heaviest].tolist())
+            tuple(embedding.indices[kept_terms].tolist()),
+            tuple(embedding.values[kept_terms].tolist()),
         )
 
     def _model(self) -> "SparseTextEmbedding":
+        """The model, which is loaded on first use."""
         from fastembed import SparseTextEmbedding
 
         with self._loading:
@@ -84,6 +88,7 @@ class SparseModel:
 
     @cached_property
     def _folder(self) -> Path:
+        """The folder with the model's files, which are downloaded on first use."""
         from fastembed import SparseTextEmbedding
 
         download, name = SparseTextEmbedding.download_model, self._description.model
@@ -97,19 +102,20 @@ class SparseModel:
 
 
 def _described(name: str) -> "SparseModelDescription":
+    """fastembed's description of a model. Raises InvalidSettings for an unknown name."""
     from fastembed import SparseTextEmbedding
     from fastembed.common.model_description import ModelSource, SparseModelDescription
 
-    # the others want statistics of the corpus beside their weights
+    # other models also need statistics of the corpus
     known = {
-        one["model"]: one
-        for one in SparseTextEmbedding.list_supported_models()
-        if not one["requires_idf"]
+        entry["model"]: entry
+        for entry in SparseTextEmbedding.list_supported_models()
+        if not entry["requires_idf"]
     }
-    known.pop("prithvida/Splade_PP_en_v1", None)  # an earlier spelling of the same
+    known.pop("prithvida/Splade_PP_en_v1", None)  # an old name of a model in the list
     provider, _, model = name.partition(":")
     if provider != "fastembed" or model not in known:
-        names = ", ".join(f"fastembed:{one}" for one in sorted(known))
+        names = ", ".join(f"fastembed:{entry}" for entry in sorted(known))
         raise InvalidSettings(
             f"embedding.sparse_model = {name!r} does not exist. It can be: none, {names}."
         )
@@ -122,8 +128,8 @@ OFF = "none"
 
 
 class SparseEmbedder(Protocol):
-    """Makes sparse vectors; a vector depends on its own text and the model only. `SparseModel`;
-    tests count what is embedded."""
+    """Makes sparse vectors. A vector depends on its own text and the model only. `SparseModel`
+    implements it."""
 
     @property
     def identity(self) -> str: ...
@@ -132,15 +138,15 @@ class SparseEmbedder(Protocol):
 
 
 class SparseVectors:
-    """A sparse model, and the vectors that it made of passages in `cache`."""
+    """A sparse model, and the vectors of passages that it made, which are stored in `cache`."""
 
     def __init__(self, file: KeptFile, model: SparseEmbedder) -> None:
         self._file = file
         self._model = model
 
     @cached_property
-    def cache(self) -> MadeOfTexts[SparseVector]:
-        return MadeOfTexts(self._file, "sparse vectors", self.identity, _packed, _unpacked)
+    def cache(self) -> TextCache[SparseVector]:
+        return TextCache(self._file, "sparse vectors", self.identity, _packed, _unpacked)
 
     @property
     def identity(self) -> str:
@@ -152,7 +158,8 @@ class SparseVectors:
     def embed(
         self, texts: Iterable[str], *, batch_size: int, report: Callable[[int, int], None]
     ) -> int:
-        """Make what is missing, save each batch, and return how many were made."""
+        """Make the missing vectors, batch by batch, and save each batch. Returns how many were
+        made."""
         missing = self.cache.missing(texts)
         for start in range(0, len(missing), batch_size):
             batch = missing[start : start + batch_size]
@@ -162,9 +169,9 @@ class SparseVectors:
 
 
 def open_sparse_vectors(settings: Settings) -> SparseVectors | None:
-    """The vectors that `settings` ask for, or None. No model is loaded.
+    """The sparse model and vectors that `settings` ask for, or None. No model is loaded.
 
-    Raises InvalidSettings for a model that does not exist, and where nothing could search the
+    Raises InvalidSettings for an unknown model, or if the vector store cannot search sparse
     vectors.
     """
     name = settings.embedding.sparse_model
@@ -182,6 +189,7 @@ def open_sparse_vectors(settings: Settings) -> SparseVectors | None:
 
 
 def _packed(vector: SparseVector) -> bytes:
+    """A vector as bytes: all indexes, then all weights."""
     return np.array(vector.places, "<u4").tobytes() + np.array(vector.weights, "<f4").tobytes()
 
 

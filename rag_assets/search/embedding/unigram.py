@@ -1,8 +1,8 @@
-"""A Unigram tokenizer: a text becomes the pieces whose probabilities have the greatest product.
+"""A Unigram tokenizer: it cuts a text into the pieces with the greatest product of probabilities.
 
-The libraries for this load 250,000 pieces in half a second and 200 MB (docs/adr/0033); a question
-should not pay for that. Here they are a dictionary, and what was found for a word is kept: texts
-are made of the same words. Source: Kudo 2018, "Subword Regularization".
+The usual libraries load the 250,000 pieces in half a second and take 200 MB (docs/adr/0033); a
+question should not need that. Here the pieces are a dictionary, and the pieces of words seen before
+are cached. Source: Kudo 2018, "Subword Regularization".
 """
 
 import math
@@ -18,14 +18,14 @@ from rag_assets.search.embedding.packed_model import Pieces
 Spans = NDArray[np.int32]
 _WORD = re.compile("[^ ]+")
 _BEFORE_WORD = "▁"
-"""Begins each word in the pieces (SentencePiece)."""
+"""Each word begins with this character in the pieces (SentencePiece)."""
 _LESS_THAN_ALL = 10.0
-"""So much less than that of any piece is the score of an unknown character."""
+"""The score of an unknown character is less than that of every piece by this much."""
 _KEPT_WORDS, _LONGEST_KEPT = 30_000, 32
 
 
 class UnigramTokenizer:
-    """Safe to use from several threads."""
+    """Cuts texts into tokens. Safe to use from several threads."""
 
     def __init__(self, pieces: Pieces) -> None:
         self.start, self.end, self._unknown = pieces.start, pieces.end, pieces.unknown
@@ -33,17 +33,18 @@ class UnigramTokenizer:
         self._scores = pieces.scores
         self._replaced = pieces.replaced
         self._longest = max(map(len, self._ids))
-        self._of_unknown = min(pieces.scores) - _LESS_THAN_ALL
-        self._kept = lru_cache(_KEPT_WORDS)(self._best)
+        self._unknown_score = min(pieces.scores) - _LESS_THAN_ALL
+        self._cached_pieces = lru_cache(_KEPT_WORDS)(self._best_pieces)
 
     def tokens(self, text: str) -> tuple[list[int], Spans]:
-        """The tokens of a text, without special ones, and the characters of each, shape (n, 2). A
-        token that only says that a word begins has none."""
-        read = [self._replaced.get(ord(character), character) for character in text]
-        origin = [place for place, one in enumerate(read) for _ in one]
+        """The ids of a text's tokens, without special tokens, and the range of characters of each,
+        shape (n, 2). The range is empty for a token that only marks the beginning of a word."""
+        replaced = [self._replaced.get(ord(character), character) for character in text]
+        # for each character after the replacements, the index of its origin in `text`
+        origin = [index for index, characters in enumerate(replaced) for _ in characters]
         ids: list[int] = []
         spans: list[tuple[int, int]] = []
-        for word in _WORD.finditer("".join(read)):
+        for word in _WORD.finditer("".join(replaced)):
             start = word.start()
             for id_, length in self._pieces(word[0]):
                 ids.append(id_)
@@ -53,10 +54,15 @@ class UnigramTokenizer:
         return ids, np.array(spans, np.int32).reshape(-1, 2)
 
     def _pieces(self, word: str) -> Sequence[tuple[int, int]]:
-        """The id of each piece, and how many characters of the word it is."""
-        return self._kept(word) if len(word) <= _LONGEST_KEPT else self._best(word)
+        """The id of each piece of a word, and how many of the word's characters it has."""
+        if len(word) <= _LONGEST_KEPT:
+            return self._cached_pieces(word)
+        return self._best_pieces(word)
 
-    def _best(self, word: str) -> Sequence[tuple[int, int]]:
+    def _best_pieces(self, word: str) -> Sequence[tuple[int, int]]:
+        """Find the pieces with the greatest sum of scores, by dynamic programming: `best[end]` is
+        the greatest sum for the first `end` characters, `last[end]` the start and the id of the
+        last piece in it. An unknown character is a piece by itself."""
         text = _BEFORE_WORD + word
         best = [0.0, *[-math.inf] * len(text)]
         last: list[tuple[int, int]] = [(0, 0)] * len(best)
@@ -65,14 +71,14 @@ class UnigramTokenizer:
                 id_ = self._ids.get(text[start:end])
                 if id_ is None and end > start + 1:
                     continue
-                score = self._of_unknown if id_ is None else self._scores[id_]
+                score = self._unknown_score if id_ is None else self._scores[id_]
                 if best[start] + score > best[end]:
                     best[end] = best[start] + score
                     last[end] = start, self._unknown if id_ is None else id_
-        found: list[tuple[int, int]] = []
+        pieces: list[tuple[int, int]] = []
         end = len(text)
         while end:
             start, id_ = last[end]
-            found.append((id_, end - max(start, len(_BEFORE_WORD))))
+            pieces.append((id_, end - max(start, len(_BEFORE_WORD))))
             end = start
-        return found[::-1]
+        return pieces[::-1]

@@ -1,9 +1,10 @@
-"""What models made of passages, kept by content: no text is given to the same model twice.
+"""Stores what models made of passages, by content, so that no text is given to the same model
+twice.
 
-Vectors, sparse vectors and token vectors are entries of one file (`core.kept`), by a hash of model
-and text. A batch is committed as a whole, so a kill loses the running batch at most. `keep_only`
-and `prune_other_models` forget what is no longer wanted: nothing may remain of a deleted paper.
-Making what is missing is in `missing_vectors`.
+Vectors, sparse vectors and token vectors are entries of one file (`core.kept`); the key is a hash
+of model and text. A batch is saved as a whole, so a kill loses at most the current batch.
+`keep_only` and `prune_other_models` delete what is no longer needed: nothing may remain of a
+deleted paper. Missing entries are made in `missing_vectors`.
 """
 
 import logging
@@ -23,19 +24,21 @@ logger = logging.getLogger(__name__)
 Value = TypeVar("Value")
 _VECTORS = "vectors"
 _PAPERS = "papers of models"
-"""Kind of the one entry that says of which papers the vectors of each model are; the model used
-last is last."""
+"""Kind of the single entry that lists, for each model, the papers and the keys of their texts. The
+model that was used last comes last."""
 _BYTES_PER_MB = 1_000_000
 _MOST_MB = 2000.0
 _LENGTH_TOLERANCE = 1e-3
 
 
 def vector_file(path: Path) -> KeptFile:
-    """The file of a data folder, which keeps everything."""
+    """The file of a data folder in which all of this is stored."""
     return KeptFile(path)
 
 
-class MadeOfTexts(Generic[Value]):
+class TextCache(Generic[Value]):
+    """What one model made of texts (one kind of value), stored by content."""
+
     def __init__(
         self,
         file: KeptFile,
@@ -44,55 +47,54 @@ class MadeOfTexts(Generic[Value]):
         dump: Callable[[Value], bytes],
         load: Callable[[bytes], Value],
     ) -> None:
-        """kind: of value. identity: of the model."""
+        """kind: of the values, such as "tokens". identity: of the model. dump, load: turn a value
+        into bytes and back."""
         self.file = file
         self.identity = identity
         self.kind = f"{kind} {fingerprint(identity)}"
         self._kept = Kept(file, self.kind, dump, load)
 
     def key_of(self, text: str) -> str:
-        """32 hex digits that name what this model makes of `text`."""
+        """The key of a text's value: 32 hex digits."""
         return fingerprint(self.identity, text)
 
     def missing(self, texts: Iterable[str]) -> list[str]:
-        """The texts of which nothing is kept, or something that is damaged; each once, in the order
-        given."""
+        """The texts without a stored value, or with a damaged one; each once, in order."""
         by_key = {self.key_of(text): text for text in texts}
         return [by_key[key] for key in self._kept.missing(by_key)]
 
     def add(self, texts: Sequence[str], values: Iterable[Value]) -> None:
-        """Keep a finished batch; it survives a kill from here on. Raises DiskFull, or
-        ReadOnlyFolder, when it cannot be written."""
+        """Save the values of a batch. Afterwards they survive a kill. Raises DiskFull or
+        ReadOnlyFolder if they cannot be written."""
         if not self._kept.put_all(dict(zip(map(self.key_of, texts), values, strict=True))):
             demand_room(self.file.path.parent)
             raise ReadOnlyFolder.at(self.file.path.parent)
 
-    def found(self, texts: Iterable[str]) -> dict[str, Value]:
-        """What is kept, by text."""
+    def get_all(self, texts: Iterable[str]) -> dict[str, Value]:
+        """The stored values, by text."""
         by_key = {self.key_of(text): text for text in texts}
         return {by_key[key]: value for key, value in self._kept.get_all(by_key).items()}
 
     def load(self, texts: Sequence[str]) -> list[Value]:
-        """What is kept of the texts, in that order. Raises MissingInput when one is missing or
-        damaged by now."""
-        found = self.found(texts)
-        if n_missing := sum(text not in found for text in texts):
+        """The value of each text, in order. Raises MissingInput if one is missing or damaged."""
+        values = self.get_all(texts)
+        if n_missing := sum(text not in values for text in texts):
             raise MissingInput(
                 f"{self.file.path} has no vector for {n_missing} of {len(texts)} passages. "
                 "Materialize `embeddings` first: rag-assets run --select embeddings"
             )
-        return [found[text] for text in texts]
+        return [values[text] for text in texts]
 
     def keep_only(self, texts: Iterable[str]) -> int:
-        """Forget what was made of all other texts; returns of how many."""
-        gone = self._kept.keys() - {self.key_of(text) for text in texts}
-        if gone:
-            self._kept.drop(gone)
-        return len(gone)
+        """Delete the values of all other texts. Returns how many were deleted."""
+        unwanted = self._kept.keys() - {self.key_of(text) for text in texts}
+        if unwanted:
+            self._kept.drop(unwanted)
+        return len(unwanted)
 
 
-class VectorCache(MadeOfTexts[Vectors]):
-    """The vectors of one model, shape (dimension,) each."""
+class VectorCache(TextCache[Vectors]):
+    """The vectors of passages made by one model, shape (dimension,) each."""
 
     def __init__(self, file: KeptFile, facts: EmbedderFacts) -> None:
         super().__init__(
@@ -100,25 +102,29 @@ class VectorCache(MadeOfTexts[Vectors]):
         )
         self.facts = facts
         self.refused: dict[str, str] = {}
-        """What is wrong with vectors that were to be added, by text."""
+        """By text, why its vector was refused by `add`."""
 
     def add(self, texts: Sequence[str], values: Iterable[Vectors]) -> None:
-        """Keep the vectors of length 1 of a finished batch; see `MadeOfTexts.add`."""
-        lengths = {
+        """Save those vectors of a batch whose length is 1, and note why the others were refused;
+        see `TextCache.add`."""
+        vectors_and_lengths = {
             text: (vector, float(np.linalg.norm(vector)))
             for text, vector in zip(texts, values, strict=True)
         }
-        sound = {
+        valid = {
             text: vector
-            for text, (vector, length) in lengths.items()
-            if abs(length - 1.0) <= _LENGTH_TOLERANCE  # NaN is not <= either
+            for text, (vector, length) in vectors_and_lengths.items()
+            if abs(length - 1.0) <= _LENGTH_TOLERANCE  # False for NaN
         }
         self.refused |= {
-            text: f"length {lengths[text][1]:.4f}, not 1" for text in lengths.keys() - sound.keys()
+            text: f"length {vectors_and_lengths[text][1]:.4f}, not 1"
+            for text in vectors_and_lengths.keys() - valid.keys()
         }
-        super().add(list(sound), sound.values())
+        super().add(list(valid), valid.values())
 
     def _vector_of(self, content: bytes) -> Vectors:
+        """The vector in an entry. Raises ValueError if its length is wrong; the entry then counts
+        as damaged."""
         vector = np.frombuffer(content, "<f4")
         if vector.shape != (self.facts.dimension,):
             raise ValueError(f"{self.facts.identity} has vectors of {self.facts.dimension} numbers")
@@ -126,57 +132,68 @@ class VectorCache(MadeOfTexts[Vectors]):
 
 
 def note_papers(
-    file: KeptFile, made: Mapping[MadeOfTexts[Any], Mapping[str, Iterable[str]]]
+    file: KeptFile, texts_by_cache: Mapping[TextCache[Any], Mapping[str, Iterable[str]]]
 ) -> None:
-    """Write down whose vectors there are, before the first of them is made. made: texts by
-    paper_id, by cache."""
-    known = _notes(file).get(_PAPERS) or {}
-    wanted = {
+    """Write down the papers and keys of each cache, before the first value is made, so that no
+    value of a deleted paper can be overlooked.
+
+    texts_by_cache: for each cache, the texts of each paper by paper_id.
+    """
+    old_notes = _notes(file).get(_PAPERS) or {}
+    new_notes = {
         cache.kind: {
-            paper: sorted({cache.key_of(text) for text in own})
-            for paper, own in sorted(papers.items())
+            paper: sorted({cache.key_of(text) for text in texts})
+            for paper, texts in sorted(papers.items())
         }
-        for cache, papers in made.items()
+        for cache, papers in texts_by_cache.items()
     }
-    noted = {kind: papers for kind, papers in known.items() if kind not in wanted} | wanted
-    if list(noted.items()) != list(known.items()):
-        _notes(file).put(_PAPERS, noted)
+    all_notes = {
+        kind: papers for kind, papers in old_notes.items() if kind not in new_notes
+    } | new_notes
+    if list(all_notes.items()) != list(old_notes.items()):
+        _notes(file).put(_PAPERS, all_notes)
 
 
 def prune_other_models(
     file: KeptFile,
-    in_use: Iterable[MadeOfTexts[Any]],
+    in_use: Iterable[TextCache[Any]],
     papers: Collection[str],
     *,
     max_mb: float = _MOST_MB,
 ) -> None:
-    """Delete what models that are not in use have of papers that are not among `papers`; then all
-    of the models that were not used for longest, until the others take `max_mb`.
+    """Delete values of models that are not in use. First the values of papers that are not in
+    `papers`; values without a known paper are deleted too. Then all values of the models that were
+    used longest ago, until the other unused models take at most `max_mb`.
 
-    The rest is kept, so that going back to an earlier model is not paid for again. What is not
-    known to be of a paper goes too.
+    The rest is kept, so that nothing is paid for again if an earlier model is used again.
     """
-    used, known = {cache.kind for cache in in_use}, _notes(file).get(_PAPERS) or {}
-    kept, left = dict(known), max_mb * _BYTES_PER_MB
+    used_kinds, old_notes = {cache.kind for cache in in_use}, _notes(file).get(_PAPERS) or {}
+    new_notes, bytes_left = dict(old_notes), max_mb * _BYTES_PER_MB
+    # the model that was used last comes first
     for kind in sorted(
-        file.kinds().keys() - used - {_PAPERS}, key=[*known, *file.kinds()].index, reverse=True
+        file.kinds().keys() - used_kinds - {_PAPERS},
+        key=[*old_notes, *file.kinds()].index,
+        reverse=True,
     ):
         entries = Kept(file, kind, bytes, bytes)
-        kept[kind] = {paper: keys for paper, keys in known.get(kind, {}).items() if paper in papers}
-        entries.drop(entries.keys() - {key for keys in kept[kind].values() for key in keys})
-        left -= file.kinds().get(kind, 0)
-        if left < 0:
+        new_notes[kind] = {
+            paper: keys for paper, keys in old_notes.get(kind, {}).items() if paper in papers
+        }
+        entries.drop(entries.keys() - {key for keys in new_notes[kind].values() for key in keys})
+        bytes_left -= file.kinds().get(kind, 0)
+        if bytes_left < 0:
             logger.info(
                 "The %s are deleted: what earlier models made takes more than %.0f MB.",
                 kind,
                 max_mb,
             )
             entries.drop(entries.keys())
-    there = used | file.kinds().keys()
-    if (kept := {kind: own for kind, own in kept.items() if kind in there}) != known:
-        _notes(file).put(_PAPERS, kept)
+    existing_kinds = used_kinds | file.kinds().keys()
+    new_notes = {kind: noted for kind, noted in new_notes.items() if kind in existing_kinds}
+    if new_notes != old_notes:
+        _notes(file).put(_PAPERS, new_notes)
 
 
 def _notes(file: KeptFile) -> Kept[dict[str, dict[str, list[str]]]]:
-    """Keys by paper_id, by kind."""
+    """For each kind of value and each paper_id, the keys of its texts."""
     return file.replies(_PAPERS, dict[str, dict[str, list[str]]])

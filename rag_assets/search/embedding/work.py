@@ -1,7 +1,7 @@
-"""What a worker does with texts: it counts their tokens, or makes vectors with a model that runs
-there.
+"""What worker processes do with texts: they count tokens, and make vectors with models that run on
+the worker.
 
-Models behind an API have a budget, which one process keeps: they are never asked from here.
+Models behind an API are not asked from here: they have a budget, which a single process must keep.
 """
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -22,12 +22,13 @@ from rag_assets.search.embedding.token_vectors import LocalTokenEncoder, open_to
 
 Result = TypeVar("Result")
 _MOST_LOST = 32
+"""After this many lost batches in a row the machine is taken to be at fault, not the texts."""
 
 
 def counting(
     settings: EmbeddingSettings, models_folder: Path
 ) -> Callable[[Sequence[str]], list[int]]:
-    """`count_tokens` of the model that the settings name, as a function that can be pickled."""
+    """A picklable function that counts tokens with the model that the settings name."""
     return partial(_count_tokens, settings=settings.model_dump_json(), models_folder=models_folder)
 
 
@@ -38,9 +39,12 @@ def embedding_in(
     identity: str,
     paper_of: Mapping[str, str],
 ) -> Embed:
-    """Vectors of passages by the model that the settings name; see `by_paper_if_lost`. own_models:
-    folder of models of this machine. identity: of the model here; a worker that has other files of
-    it raises MissingModel."""
+    """A function that makes vectors of passages with the model that the settings name, see
+    `by_paper_if_lost`.
+
+    own_models: folder of models on this machine. identity: of the model on this machine; a worker
+    that has other files of the model raises MissingModel. paper_of: paper_id of each text.
+    """
     models = workforce.models_folder(own_models)
     work = partial(
         _vectors, settings=settings.model_dump_json(), models_folder=models, identity=identity
@@ -51,7 +55,8 @@ def embedding_in(
 def encoding_in(
     workforce: Workforce, settings: EmbeddingSettings, own_models: Path, paper_of: Mapping[str, str]
 ) -> EncodeTokens:
-    """Vectors and token vectors of passages by the packaged model; see `by_paper_if_lost`."""
+    """A function that makes vectors and token vectors of passages with the packaged model, see
+    `by_paper_if_lost`."""
     models = workforce.models_folder(own_models)
     work = partial(_tokens, settings=settings.model_dump_json(), models_folder=models)
     return partial(by_paper_if_lost, _unlimited(workforce), work, paper_of)
@@ -63,33 +68,34 @@ def by_paper_if_lost(
     paper_of: Mapping[str, str],
     batches: Iterable[Batch],
 ) -> Generator[tuple[Batch, Result | Failure]]:
-    """`work` of batches of texts. The texts of a batch that is lost are tried once more, paper by
-    paper, so that one paper costs no other its vectors. paper_of: paper by text.
+    """Do `work` on batches of texts, and repeat a lost batch (its worker died) paper by paper, so
+    that one bad paper does not cost others their vectors.
 
-    Raises WorkLost when `_MOST_LOST` in a row are lost: then the machine is at fault, and not the
-    papers.
+    paper_of: paper_id of each text. Raises WorkLost if `_MOST_LOST` batches in a row are lost.
     """
-    again: list[Batch] = []
+    repeated_batches: list[Batch] = []
     n_lost = 0
-    for some in (batches, again):
-        with closing(spread(work, some)) as results:
-            for batch, made in results:
-                is_lost = isinstance(made, Failure) and not made.raised
+    # the second round sees what the first one has added to `repeated_batches`
+    for round_batches in (batches, repeated_batches):
+        with closing(spread(work, round_batches)) as results:
+            for batch, result in results:
+                is_lost = isinstance(result, Failure) and not result.raised
                 n_lost = n_lost + 1 if is_lost else 0
                 if n_lost == _MOST_LOST:
-                    demanded(made)
+                    demanded(result)
                 papers = {paper_of[text] for text in batch}
                 if is_lost and len(papers) > 1:
-                    again += [
+                    repeated_batches += [
                         [text for text in batch if paper_of[text] == paper]
                         for paper in sorted(papers)
                     ]
                 else:
-                    yield batch, made
+                    yield batch, result
 
 
 def _unlimited(workforce: Workforce) -> Spread:
-    """A large model may take long for a batch; no text makes it take much longer than another."""
+    """Run work without a time limit: a large model may need long for a batch, and no text takes
+    much longer than others."""
     return within(None, workforce)
 
 

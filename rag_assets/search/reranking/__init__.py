@@ -1,2 +1,2 @@
-"""A closer look at the best candidates of a search: late interaction, cross-encoders, and models
-behind an API."""
+"""Compares the best candidates of a search with the question more closely: late interaction,
+cross-encoders, and the reader of sentences."""

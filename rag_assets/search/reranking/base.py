@@ -1,7 +1,7 @@
-"""What a reranker is: it looks at a question and a few candidate passages together, and gives them
-new scores.
+"""What a reranker is: it reads the question and a few candidate passages together, and gives the
+passages new scores.
 
-Adapters are in `late_interaction` and `cross_encoder`; `rerankers` decides which one a setting
+Adapters are in `late_interaction` and `cross_encoder`. `rerankers` decides which one a setting
 means, and `retrieval.ranking` how a search uses the scores.
 """
 
@@ -24,49 +24,52 @@ TIMEOUT_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class FoundPassage:
+    """A passage that the search found."""
+
     passage: Passage
     score: float
-    """What the search gave it; higher is better. Comparable within one question only."""
+    """The score of the search; higher is better. Comparable within one question only."""
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """A reranker's judgement of n candidates; every array has shape (n,), in the order of the
+    """A reranker's scores of n candidates. Both arrays have shape (n,), in the order of the
     candidates."""
 
     scores: Scores
-    """0 to 1, higher is better: the order of the candidates. Comparable within one question
-    only."""
+    """From 0 to 1, higher is better. They decide the order of the candidates. Comparable within one
+    question only."""
     relevance: Scores
-    """0 to 1: estimate that the passage answers the question. It means the same for every
-    question."""
+    """From 0 to 1: the estimated probability that the passage answers the question. Comparable
+    between questions."""
 
 
 class Reranker(Protocol):
-    """Scores candidates. The scores depend on question and candidates only. Safe to use from
-    several threads."""
+    """Scores candidates. The scores depend on the question and the candidates only. Safe to use
+    from several threads."""
 
     @property
     def identity(self) -> str:
-        """Part of the key of whatever follows from the scores."""
+        """Part of the key of everything that depends on the scores."""
         ...
 
     def judge(self, question: str, candidates: Sequence[FoundPassage]) -> Judgement:
-        """The scores of at least one candidate.
+        """The scores of the candidates; there must be at least one.
 
-        Raises MissingModel or RerankingTooSlow when there is no judgement.
+        Raises MissingModel or RerankingTooSlow if they cannot be scored.
         """
         ...
 
 
 def described(passage: Passage) -> str:
-    """A passage as input of a model that scores pairs of texts: titles of the paper and its
-    sections, then the text."""
+    """A passage as input of a model that scores pairs of texts: the titles of the paper and its
+    sections, then the passage."""
     return f"{passage.heading_text}\n{passage.text}" if passage.heading_text else passage.text
 
 
 def stretched(scores: Scores) -> Scores:
-    """Scores on 0 to 1, the lowest at 0; all 0 where they are equal."""
+    """The scores scaled to 0 to 1: the lowest becomes 0, the highest 1. All become 0 if they are
+    equal."""
     low, high = scores.min(), scores.max()
     if high <= low:
         return np.zeros_like(scores)
@@ -77,7 +80,7 @@ logger = logging.getLogger(__name__)
 
 
 class SkippingReranker:
-    """Gives no judgement where the reranker fails. Says so once, however many questions follow."""
+    """Gives no scores if the reranker fails. A warning is logged once, not for every question."""
 
     def __init__(self, reranker: Reranker) -> None:
         self._reranker = reranker
@@ -87,9 +90,8 @@ class SkippingReranker:
 
     @property
     def identity(self) -> str:
-        """The identity of the reranker; a different one while its model is missing, so that answers
-        made without it are not taken for answers made with it.
-        """
+        """The reranker's identity. While its model is missing, another one, since cached answers
+        made with the reranker must not be mixed with answers made without it."""
         try:
             return self._reranker.identity
         except MissingModel as error:
@@ -98,8 +100,8 @@ class SkippingReranker:
             return "unavailable"
 
     def judge(self, question: str, candidates: Sequence[FoundPassage]) -> Judgement | None:
-        """The reranker's judgement; None when it has none to give. A missing model is not asked for
-        again."""
+        """The reranker's scores, or None if it fails. A reranker whose model is missing is not
+        asked again."""
         if self._is_missing or not candidates:
             return None
         try:
@@ -112,6 +114,7 @@ class SkippingReranker:
         return None
 
     def _warn(self, error: Exception) -> None:
+        """Log the error if it is the first one."""
         with self._lock:
             is_first, self._has_warned = not self._has_warned, True
         if is_first:

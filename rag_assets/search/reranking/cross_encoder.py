@@ -1,8 +1,8 @@
-"""Cross-encoders, run by fastembed on ONNX: the model reads question and passage together.
+"""Cross-encoders: the model reads question and passage together. fastembed runs them with ONNX.
 
-A model of fastembed's list is fetched once from its hub into the models folder, and so is any other
-repository of the hub that holds `onnx/model.onnx`. A folder on disk needs no hub. The judges of
-answers use the same files.
+A model of fastembed's list is downloaded once into the models folder, and so is any other
+repository of the hub that has `onnx/model.onnx`. A model in a folder needs no download. The judges
+of answers use the same files.
 """
 
 import math
@@ -34,18 +34,19 @@ class CrossEncoderFiles(ABC):
     """A folder with an ONNX model and its tokenizer."""
 
     def __init__(self, name: str, model_file: str) -> None:
-        """model_file: path of the model below the folder."""
+        """model_file: path of the model within the folder."""
         self.name = name
         self.model_file = model_file
 
     @property
     @abstractmethod
     def folder(self) -> Path:
-        """Where the files are; they are fetched first if necessary. Raises MissingModel."""
+        """The folder with the files, which are downloaded first if necessary. Raises
+        MissingModel."""
 
     @cached_property
     def content(self) -> str:
-        """Hash of the files; raises MissingModel when they cannot be had."""
+        """A hash of the files. Raises MissingModel if they are not available."""
         files = sorted({path for pattern in _FILES for path in self.folder.rglob(pattern)})
         return fingerprint(
             {str(path.relative_to(self.folder)): file_sha256(path) for path in files}
@@ -53,11 +54,12 @@ class CrossEncoderFiles(ABC):
 
 
 class HubFiles(CrossEncoderFiles):
-    """Files of a model of fastembed's list, or of any repository of the hub that holds
+    """Files of a model of fastembed's list, or of any repository of the hub that has
     `onnx/model.onnx`."""
 
     def __init__(self, name: str, models_folder: Path, instead: str) -> None:
-        """instead: what else can be done where the hub is out of reach, after "Connect once, "."""
+        """instead: what the error message suggests if the hub cannot be reached, after "Connect
+        once, "."""
         super().__init__(name, MODEL_FILE)
         self._models_folder = models_folder
         self._instead = instead
@@ -78,26 +80,27 @@ class HubFiles(CrossEncoderFiles):
 
 
 class FolderFiles(CrossEncoderFiles):
-    """`model.onnx` in the folder or in `onnx/` below it, and its tokenizer."""
+    """A folder of the user: `model.onnx` in it or in its folder `onnx/`, and the tokenizer."""
 
     def __init__(self, folder: Path, setting: str) -> None:
-        """setting: the one that names the folder."""
+        """setting: the setting that names the folder, for messages."""
         model_file = MODEL_FILE if (folder / MODEL_FILE).is_file() else "model.onnx"
         super().__init__(f"folder/{folder.resolve()}", model_file)
-        self._place = folder
+        self._given_folder = folder
         self._setting = setting
 
     @cached_property
     def folder(self) -> Path:
-        if not (self._place / self.model_file).is_file():
+        if not (self._given_folder / self.model_file).is_file():
             raise MissingModel(
-                f"{self._setting} names {self._place}, which holds neither model.onnx nor {MODEL_FILE}."
+                f"{self._setting} names {self._given_folder}, which holds neither model.onnx nor {MODEL_FILE}."
             )
-        return self._place
+        return self._given_folder
 
 
 def known_to_fastembed(name: str, model_file: str) -> "BaseModelDescription":
-    """What fastembed knows of the model; made known to it first where it is not in its list."""
+    """fastembed's description of the model. A model that is not in fastembed's list is added to it
+    first."""
     from fastembed.common.model_description import BaseModelDescription, ModelSource
     from fastembed.rerank.cross_encoder import TextCrossEncoder
 
@@ -115,25 +118,25 @@ def known_to_fastembed(name: str, model_file: str) -> "BaseModelDescription":
 
 
 _REGISTERING = Lock()
-"""fastembed's list belongs to the process, and adding to it twice is an error."""
+"""fastembed has one list per process, and adding a model twice is an error."""
 
 
 BATCH = 8
-"""Pairs read at once. A batch is as slow as its longest pair, and the time a question may take is
-looked at between batches."""
+"""Pairs read at a time. A batch takes as long as its longest pair, and the time limit is checked
+between batches."""
 INSTEAD = (
     "name a folder that has it (folder:PATH), or set retrieval.reranker to local:late-interaction."
 )
-"""The alternative to a reranker whose hub is out of reach."""
+"""What the error message suggests if the hub of a reranker cannot be reached."""
 
 
 class CrossEncoder:
-    """A Reranker on a model in a folder; it is loaded when the first question is judged."""
+    """A Reranker with the model in a folder. The model is loaded for the first question."""
 
     def __init__(
         self, files: CrossEncoderFiles, n_threads: int, timeout_s: float = TIMEOUT_S
     ) -> None:
-        """timeout_s: most seconds for one question, without loading."""
+        """timeout_s: most seconds for one question; loading is not counted."""
         self._files = files
         self._name = files.name
         self._n_threads = n_threads
@@ -143,7 +146,7 @@ class CrossEncoder:
 
     @cached_property
     def identity(self) -> str:
-        """Names the content of the model's files; raises MissingModel when they cannot be had."""
+        """Contains a hash of the model's files. Raises MissingModel if they are not available."""
         return (
             f"cross-encoder-{re.sub(r'[^A-Za-z0-9.]+', '-', self._name)}-{self._files.content[:12]}"
         )
@@ -151,11 +154,11 @@ class CrossEncoder:
     def judge(self, question: str, candidates: Sequence[FoundPassage]) -> Judgement:
         model = self._loaded()
         texts = [described(candidate.passage) for candidate in candidates]
-        latest = time.monotonic() + self._timeout_s
+        deadline = time.monotonic() + self._timeout_s
         logits: list[float] = []
         for start in range(0, len(texts), BATCH):
             logits += self._logits(model, question, texts[start : start + BATCH])
-            if time.monotonic() > latest:
+            if time.monotonic() > deadline:
                 raise RerankingTooSlow.after(self._timeout_s, model=self._name)
         scores = sigmoid(np.array(logits, np.float64))
         return Judgement(scores, scores)
@@ -163,9 +166,11 @@ class CrossEncoder:
     def _logits(
         self, model: "TextCrossEncoder", question: str, texts: Sequence[str]
     ) -> list[float]:
+        """One number per text; higher means more relevant. Raises MissingModel if the model gives
+        something else."""
         try:
             logits = [float(logit) for logit in model.rerank(question, texts, batch_size=BATCH)]
-        except Exception as error:  # a graph with other inputs fails when it is run, with any error
+        except Exception as error:  # a model of another kind fails here, with any error
             raise MissingModel(
                 f"{self._name} is no cross-encoder ({type(error).__name__}: {error})."
             ) from error
@@ -176,6 +181,7 @@ class CrossEncoder:
         return logits
 
     def _loaded(self) -> "TextCrossEncoder":
+        """The model, which is loaded on first use."""
         with self._loading:
             if self._model is None:
                 from fastembed.rerank.cross_encoder import TextCrossEncoder
@@ -190,7 +196,8 @@ class CrossEncoder:
 
 
 def sigmoid(logits: np.ndarray) -> np.ndarray:
-    """0 to 1. Cross-encoders are trained so that this is a probability of being relevant."""
+    """Turns each logit into a number from 0 to 1. Cross-encoders are trained so that it is the
+    probability of being relevant."""
     return np.array(
         [1 / (1 + math.exp(-max(-700.0, min(700.0, logit)))) for logit in logits], np.float64
     )

@@ -1,4 +1,4 @@
-"""The table of rerankers, and which of them a setting `provider:model` means."""
+"""The rerankers, and which of them a setting `provider:model` means."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ NO_RERANKER = "none"
 
 
 @dataclass(frozen=True)
-class Means:
+class RerankerResources:
     """What a reranker may use."""
 
     tokens: PassageTokens
@@ -22,11 +22,11 @@ class Means:
     n_threads: int
 
 
-def open_reranker(name: str, means: Means) -> Reranker | None:
-    """The reranker that the setting names, None for "none". Opening it is free: no model is loaded
+def open_reranker(name: str, resources: RerankerResources) -> Reranker | None:
+    """The reranker that the setting names; None for "none". Opening it is cheap: no model is loaded
     or asked.
 
-    Raises InvalidSettings for a name that does not exist.
+    Raises InvalidSettings for an unknown name.
     """
     if name == NO_RERANKER:
         return None
@@ -36,30 +36,30 @@ def open_reranker(name: str, means: Means) -> Reranker | None:
         raise InvalidSettings(
             f"retrieval.reranker = {name!r} does not exist. It can be: none, {known}."
         )
-    return RERANKERS[provider][1](model, means)
+    return RERANKERS[provider][1](model, resources)
 
 
-def _local(model: str, means: Means) -> Reranker:
+def _local(model: str, resources: RerankerResources) -> Reranker:
     if model != "late-interaction":
         raise InvalidSettings(
             f"retrieval.reranker = 'local:{model}' does not exist. It can be local:late-interaction."
         )
-    return LateInteraction(means.tokens)
+    return LateInteraction(resources.tokens)
 
 
-RERANKERS: dict[str, tuple[str, Callable[[str, Means], Reranker]]] = {
+RERANKERS: dict[str, tuple[str, Callable[[str, RerankerResources], Reranker]]] = {
     "local": ("late-interaction", _local),
     "fastembed": (
         "<a cross-encoder of fastembed's list, or a repository with onnx/model.onnx>",
-        lambda model, means: CrossEncoder(
-            HubFiles(model, means.models_folder, INSTEAD), means.n_threads
+        lambda model, resources: CrossEncoder(
+            HubFiles(model, resources.models_folder, INSTEAD), resources.n_threads
         ),
     ),
     "folder": (
         "<a folder with model.onnx and tokenizer.json>",
-        lambda place, means: CrossEncoder(
-            FolderFiles(Path(place), "retrieval.reranker"), means.n_threads
+        lambda folder, resources: CrossEncoder(
+            FolderFiles(Path(folder), "retrieval.reranker"), resources.n_threads
         ),
     ),
 }
-"""By provider: its models, for messages, and the function that opens one."""
+"""By provider: which models it has, for messages, and the function that opens one."""

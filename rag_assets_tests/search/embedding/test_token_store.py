@@ -24,8 +24,8 @@ from rag_assets.search.embedding.token_vectors import (
     LocalTokenEncoder,
     PassageTokens,
     TokenVectors,
-    coded,
     open_token_encoder,
+    stored_tokens,
 )
 from rag_assets.search.embedding.vector_cache import VectorCache, vector_file
 from rag_assets_testing.in_place import in_place
@@ -82,9 +82,9 @@ def test_passages_that_are_not_stored_or_damaged_are_encoded(
 ) -> None:
     """A question may come while `embeddings` runs; a flipped bit would rank passages by noise."""
     store = store_in(tmp_path)
-    store.add(["damaged"], [coded(one_token((0, 3)))])
+    store.add(["damaged"], [stored_tokens(one_token((0, 3)))])
     damage(store.file.path, store.kind)
-    store.add(["stored"], [coded(one_token((0, 6)))])
+    store.add(["stored"], [stored_tokens(one_token((0, 6)))])
     texts = ["stored", "not stored", "damaged"]
 
     stored, made, again = PassageTokens(encoder, store).of(texts)

@@ -103,7 +103,7 @@ def test_a_vector_of_another_length_counts_as_none(tmp_path: Path) -> None:
     """A mixed-up dimension would surface much later, inside the vector index."""
     opened(tmp_path).add(["one"], [np.ones(7, np.float32)])
 
-    assert opened(tmp_path).found(["one"]) == {}
+    assert opened(tmp_path).get_all(["one"]) == {}
 
 
 def test_going_back_to_an_earlier_model_embeds_nothing(tmp_path: Path) -> None:
