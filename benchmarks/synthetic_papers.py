@@ -16,6 +16,7 @@ from tokenizers import Tokenizer
 
 from rag_assets.core.domain import Box, Chunk, ChunkUnit, Passage, Span, UnitKind
 from rag_assets.core.incremental import fingerprint
+from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import load_settings
 from rag_assets.core.table_files import write_table
 from rag_assets.core.tables import CHUNKS, PASSAGES, PROFILES, chunk_row, passage_row, to_table
@@ -30,7 +31,6 @@ from rag_assets.search.embedding.token_store import (
     TokenStore,
 )
 from rag_assets.search.embedding.token_vectors import open_token_encoder
-from rag_assets.search.embedding.vector_cache import vector_file
 from rag_assets.search.indexing.exact_vectors import write_vectors
 from rag_assets.search.indexing.folders import stage_index, write_manifest
 from rag_assets.search.indexing.protocols import IndexManifest, IndexRow, index_rows
@@ -49,7 +49,7 @@ def make_corpus(data: Path, n_passages: int) -> None:
     paths = settings.paths
     paths.cache.mkdir(parents=True, exist_ok=True)
     tokens = TokenStore(
-        vector_file(paths.vectors), open_token_encoder(settings.embedding, paths.models).identity
+        KeptFile(paths.vectors), open_token_encoder(settings.embedding, paths.models).identity
     )
     tables: dict[str, list[pa.Table]] = {"chunks": [], "passages": []}
     rows: list[IndexRow] = []

@@ -51,7 +51,7 @@ from rag_assets.core.domain import (
 )
 from rag_assets.core.errors import Unanswered
 from rag_assets.core.incremental import fingerprint
-from rag_assets.core.kept import kept_file
+from rag_assets.core.kept import KeptFile, kept_file
 from rag_assets.core.settings import EmbeddingSettings, Settings
 from rag_assets.engine.snapshots import Snapshots
 from rag_assets.hosted.budget import Budget, question_budget, unlimited
@@ -64,7 +64,6 @@ from rag_assets.search.embedding.missing_vectors import stores_tokens
 from rag_assets.search.embedding.providers import embedder_facts, open_embedder
 from rag_assets.search.embedding.token_store import TokenStore
 from rag_assets.search.embedding.token_vectors import PassageTokens, open_token_encoder
-from rag_assets.search.embedding.vector_cache import vector_file
 from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets.search.reranking.rerankers import RerankerResources, open_reranker
 from rag_assets.search.reranking.trained_reader import open_sentence_reader
@@ -144,7 +143,7 @@ def passage_tokens(settings: Settings) -> PassageTokens:
     )
     if not stores_tokens(settings.embedding):
         return PassageTokens(encoder)
-    return PassageTokens(encoder, TokenStore(vector_file(settings.paths.vectors), encoder.identity))
+    return PassageTokens(encoder, TokenStore(KeptFile(settings.paths.vectors), encoder.identity))
 
 
 logger = logging.getLogger(__name__)

@@ -139,12 +139,10 @@ def _fault(error: Exception, access: Access) -> ModelFault:
 
 
 def _variable(access: Access) -> str:
-    """The environment variable with the provider's address."""
     return PROVIDERS[access.provider].base_url_variable
 
 
 def _code(error: Exception) -> int:
-    """The HTTP status of an error; 0 if it has none."""
     return error.status_code if isinstance(error, theirs.ModelHTTPError) else 0
 
 

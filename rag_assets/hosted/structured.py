@@ -134,6 +134,8 @@ class StructuredModel(Generic[Output]):
     async def _ask(
         self, prompt: str, fault_of: Callable[[Output], str] | None
     ) -> StructuredReply[Output]:
+        """The reply to a prompt. A reply that could not be repaired is returned without an
+        output."""
         with capture_run_messages() as messages:
             try:
                 run = await self._agent.run(prompt, deps=fault_of)

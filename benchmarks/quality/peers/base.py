@@ -9,13 +9,14 @@ import numpy as np
 import tantivy
 
 from benchmarks.quality.measures import Found
+from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import read_columns
 from rag_assets.core.text.tokens import token_counter
 from rag_assets.search.embedding.base import Vectors
 from rag_assets.search.embedding.missing_vectors import embed_missing
 from rag_assets.search.embedding.providers import embedder_facts, open_embedder
-from rag_assets.search.embedding.vector_cache import VectorCache, vector_file
+from rag_assets.search.embedding.vector_cache import VectorCache
 
 _COLUMNS = [
     "paper_id",
@@ -66,7 +67,7 @@ class PeerVectors:
             settings.embedding, models, n_threads=settings.execution.n_workers
         )
         self._cache = VectorCache(
-            vector_file(folder / "vectors.sqlite3"), embedder_facts(settings.embedding, models)
+            KeptFile(folder / "vectors.sqlite3"), embedder_facts(settings.embedding, models)
         )
 
     def of(self, texts: Sequence[str]) -> Vectors:

@@ -123,6 +123,8 @@ def cut_passages(
 
 
 def _passages_of(chunk: Chunk, limits: ReadingLimits, title: str, summary: str) -> list[Passage]:
+    """The passages of one chunk. A chunk that is one passage gives it its own id; otherwise the
+    passages are numbered: "id#0", "id#1"."""
     units = _fitting_units(chunk, _own_units(chunk, limits), limits)
     planned = _planned_passages(chunk, units, limits)
     if len(planned) == 1:
@@ -145,22 +147,12 @@ def _fitting_summary(summary: str, plan: PlannedPassage, limits: ReadingLimits) 
 def _passage(
     chunk: Chunk, plan: PlannedPassage, passage_id: str, title: str, summary: str
 ) -> Passage:
+    """The passage of a plan, with the places and titles that readers and indexes need."""
     first, last = plan.units[0], plan.units[-1]
     start, end = first.start, last.end
     page_start, page_end = page_range(known_spans(spans_between(chunk.spans, start, end)))
     section_title, section_path = chunk.section_at(start)
     headings = heading_text(title, section_path)
-    # an index row is written again when one of these changes
-    indexed_values = (
-        section_title,
-        chunk.chunk_id,
-        chunk.paper_id,
-        plan.text,
-        page_start,
-        page_end,
-        headings,
-        summary,
-    )
     return Passage(
         passage_id=passage_id,
         chunk_id=chunk.chunk_id,
@@ -176,7 +168,17 @@ def _passage(
         repeated_title=first.prefix,
         section_title=section_title,
         section_path=section_path,
-        row_hash=fingerprint(*indexed_values),
+        # the indexes write a passage again when one of these values changes
+        row_hash=fingerprint(
+            section_title,
+            chunk.chunk_id,
+            chunk.paper_id,
+            plan.text,
+            page_start,
+            page_end,
+            headings,
+            summary,
+        ),
         heading_text=headings,
         summary=summary,
     )

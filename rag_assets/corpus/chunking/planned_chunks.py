@@ -183,6 +183,7 @@ def rendered(units: Sequence[Unit], prefix: str, n_repeated: int) -> Rendered:
     they are on the same pages and have the same boxes.
     """
     pieces = [as_line(prefix)]
+    # `offset` is the length of the text so far
     offset = own_start = len(pieces[0])
     spans = list(units[0].prefix_spans) if prefix else []
     sections: list[SectionPart] = []
@@ -313,10 +314,11 @@ def _leads(run: SizedRun, overlap_tokens: int, limit: int) -> list[Lead]:
     """For each unit, what a chunk repeats if its own text begins there: the last sentences of the
     same section, or the title of the unit's table or figure."""
     tokens_before = [0, *accumulate(run.sizes)]
+    # the first unit repeats nothing (a run without units has no leads)
     leads, barrier = [Lead(0)][: len(run.units)], 0
     for index in range(1, len(run.units)):
         unit, previous, room = run.units[index], run.units[index - 1], limit - run.sizes[index]
-        # no sentence before the barrier is repeated
+        # sentences are repeated from the barrier on: the last place where the prose was interrupted
         if (
             previous.kind not in PROSE
             or previous.is_fragment
@@ -328,6 +330,7 @@ def _leads(run: SizedRun, overlap_tokens: int, limit: int) -> list[Lead]:
         elif unit.kind not in PROSE or unit.is_fragment:
             leads.append(Lead(index))
         else:
+            # the first sentence such that all from there to here fit the overlap
             budget = max(0, min(overlap_tokens, room))
             first = max(
                 barrier, bisect_left(tokens_before, tokens_before[index] - budget, hi=index)

@@ -114,9 +114,16 @@ def text_accounts(chunks: pa.Table, blocks: pa.Table, index: pa.Table) -> list[d
         # the title page is made from records, it is not in the source
         n_read = counts["n_in_blocks"] + counts["n_heading"] - counts["n_title_page"]
         n_lost = max(n_source - n_read, 0) + max(counts["n_in_blocks"] - n_chunked, 0)
-        n_running = paper["n_dropped_running"]
-        account = {"n_running": n_running, "n_in_chunks": n_chunked, "n_lost": n_lost}
-        rows.append({"paper_id": paper_id, "n_source": n_source, **counts, **account})
+        rows.append(
+            {
+                "paper_id": paper_id,
+                "n_source": n_source,
+                **counts,
+                "n_running": paper["n_dropped_running"],
+                "n_in_chunks": n_chunked,
+                "n_lost": n_lost,
+            }
+        )
     return sorted(rows, key=lambda row: (-share_lost(row), row["paper_id"]))
 
 

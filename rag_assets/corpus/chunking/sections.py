@@ -129,13 +129,17 @@ class _RunReader:
         self._run, self._headings, self._is_after_gap = [], [], False
 
     def _units(self, placed: Sequence[PlacedBlock], previous_end: int | None) -> list[Unit]:
-        """The units of consecutive blocks. previous_end: document offset where the unit before them
-        ends; None if no text precedes them in their group of runs."""
+        """The units of consecutive blocks. Each block's first unit gets the text between it and the
+        unit before as its `gap`.
+
+        previous_end: document offset where the unit before them ends; None if the first unit
+        follows nothing, so that it gets no gap.
+        """
         units: list[Unit] = []
         for placed_block in placed:
             block_units = STRATEGIES[placed_block.block.kind](placed_block)
             if block_units and previous_end is not None:
-                # skipped text may be in between: empty rows of a table make no units
+                # text in between, such as a header of a table that makes no unit, is left out
                 between = self._document[previous_end : block_units[0].start]
                 block_units[0] = replace(
                     block_units[0], gap=BLOCK_SEPARATOR if between.strip() else between

@@ -59,8 +59,6 @@ class AddedText:
     """Summaries of chunks, by paper_id and chunk_id; chunks without one are left out."""
 
     def of(self, paper_id: str) -> tuple[str, Mapping[str, str]]:
-        """The title of a paper and the summaries of its chunks by chunk_id, as far as they are
-        known."""
         return self.titles.get(paper_id, ""), self.summaries.get(paper_id, {})
 
 

@@ -77,10 +77,7 @@ def below_title(lines: Lines, title: str) -> list[str] | None:
 
 def _until_text(lines: Lines) -> list[str]:
     """The lines before the abstract or the first section."""
-    for index, line in enumerate(lines):
-        if starts_abstract(line) or is_section_name(line):
-            return list(lines[:index])
-    return list(lines)
+    return list(takewhile(lambda line: not (starts_abstract(line) or is_section_name(line)), lines))
 
 
 def byline(lines: Lines, page: str) -> tuple[list[str], tuple[Person, ...] | None]:
@@ -122,11 +119,12 @@ _MOST_STYLES = 8
 
 
 def persons_set_alike(texts: Sequence[str], page: str) -> tuple[Person, ...]:
-    """The authors found by typography: all texts of one style below the title that list persons and
-    nothing else are compared, and the style with most persons is taken, of two equal ones the
-    first. Empty if several styles list one person each.
+    """The authors found by typography: the persons in the texts that are set in one style below the
+    title. Only styles that list persons and nothing else count; the one with most persons is taken,
+    of equal ones the first. Empty if several styles list one person each.
 
-    texts: as `PrintedFront.set_alike`.
+    texts: one for each style, as in `PrintedFront.set_alike`. page: the text of the page, see
+    `byline`.
     """
     ordinary = ordinary_words(page)
     lists = (_listed(text[:_MOST_CHARS], ordinary) for text in texts[:_MOST_STYLES])

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from rag_assets.core.domain import Record
 from rag_assets.core.errors import UnreadableDocument
@@ -20,6 +19,7 @@ from rag_assets.core.text.folding import letters_of, title_key
 from rag_assets.core.text.works import dois_in, normal_doi
 from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.core.workforce.workforce import Spread
+from rag_assets.corpus.records.printed import known_values
 from rag_assets.parsing.bibliographies import (
     Entry,
     content_of,
@@ -60,7 +60,7 @@ def read_retractions(path: Path) -> tuple[set[str], list[str]]:
     dois: set[str] = set()
     try:
         if path.stat().st_size > _MAX_MB * 1_000_000:
-            return dois, [f"It has more than {_MAX_MB} MB. Keep the DOIs alone, one a line."]
+            return dois, [f"It has more than {_MAX_MB} MB. Keep only the DOIs, one per line."]
         dois.update(_dois(decoded(path.read_bytes()).text))
     except OSError as error:
         return dois, [f"It cannot be opened ({error.strerror})."]
@@ -68,7 +68,7 @@ def read_retractions(path: Path) -> tuple[set[str], list[str]]:
         return dois, [f"It {error}"]
     except csv.Error as error:
         return dois, [
-            f"Its table cannot be read to the end ({error}). Keep the DOIs alone, one a line."
+            f"Its table cannot be read to the end ({error}). Keep only the DOIs, one per line."
         ]
     if not dois:
         return dois, [
@@ -162,7 +162,7 @@ def completed(
 ) -> tuple[Record, dict[str, str]]:
     """The record with the values of the entry, which replace its own, and the source of each
     field."""
-    values = _known_values(entry.record)
+    values = known_values(entry.record)
     return replace(record, **values), dict(sources) | dict.fromkeys(values, entry.library)
 
 
@@ -180,10 +180,9 @@ def filled(
     # without a title key a title is too short: many titles begin with its words
     if shorter and shorter != longer and (title_key(shorter) is None or shorter not in longer):
         return record, dict(sources)
+    own_values = known_values(record)
     new_values = {
-        name: value
-        for name, value in _known_values(known).items()
-        if getattr(record, name) in (None, ())
+        name: value for name, value in known_values(known).items() if name not in own_values
     }
     origins = dict(sources) | dict.fromkeys(new_values, source)
     for name in ("year", "authors"):
@@ -198,15 +197,6 @@ def _as_text(record: Record, name: str) -> str:
     if name == "authors":
         return "; ".join(author.family for author in record.authors)
     return str(record.year or "")
-
-
-def _known_values(record: Record) -> dict[str, Any]:
-    """The record's fields that have a value, by name."""
-    return {
-        name: value
-        for name in Record.__dataclass_fields__
-        if (value := getattr(record, name)) not in (None, ())
-    }
 
 
 def _paths(entry: Entry) -> Iterable[str]:

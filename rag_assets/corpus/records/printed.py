@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 from rag_assets.core.domain import (
     NO_RECORD,
@@ -86,12 +87,20 @@ _ASKED_FOR = ("title", "authors", "year", "doi")
 """If one of these fields is unknown, the record says where it was looked for."""
 Sourced = tuple[Record, dict[str, str]]
 """A record, and by field name where each known value comes from."""
-_FIELDS = tuple(Record.__dataclass_fields__)
+
+
+def known_values(record: Record) -> dict[str, Any]:
+    """The record's fields that have a value, by name."""
+    return {
+        name: value
+        for name in Record.__dataclass_fields__
+        if (value := getattr(record, name)) not in (None, ())
+    }
 
 
 def sourced(record: Record, source: str) -> Sourced:
     """The record with `source` as the origin of every known field."""
-    return record, {name: source for name in _FIELDS if getattr(record, name) not in (None, ())}
+    return record, dict.fromkeys(known_values(record), source)
 
 
 def record_of(document: Document, abstract: str | None) -> Sourced:
@@ -120,7 +129,7 @@ def record_of(document: Document, abstract: str | None) -> Sourced:
     places = [HEADER] if document.header != NO_RECORD else []
     if printed:
         places.append(PAGE)
-    missing = [name for name in _ASKED_FOR if getattr(record, name) in (None, ())]
+    missing = [name for name in _ASKED_FOR if name not in known_values(record)]
     origins |= dict.fromkeys(missing, f"{NOT_FOUND}{' and '.join(places) or 'the text'}")
     if retraction_place := _place_of_retraction(document):
         retracted_by = f"the paper itself, {retraction_place}"
@@ -207,8 +216,7 @@ def _confirmed(header: Record, printed: PrintedFront) -> Sourced:
     has_header_values = header.authors or header.year or header.doi
     origins = {
         name: HEADER if value == getattr(header, name) and has_header_values else PAGE
-        for name in _FIELDS
-        if (value := getattr(record, name)) not in (None, ())
+        for name, value in known_values(record).items()
     }
     if title and letters_of(title) in letters_of(printed.metadata):
         origins["title"] = WITH_METADATA

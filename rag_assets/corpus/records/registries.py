@@ -93,37 +93,36 @@ def _crossref(reply: dict[str, Any]) -> Record:
         | {
             "title": _plain(work.get("title")),
             "container-title": _plain(work.get("container-title")),
+            "author": authors,
+            "type": _TYPES.get(str(work.get("type"))),
         }
-        | {"author": authors, "type": _TYPES.get(str(work.get("type")))}
     )
     is_retracted = any(
-        author.get("type") == "retraction" for author in work.get("updated-by") or ()
+        notice.get("type") == "retraction" for notice in work.get("updated-by") or ()
     )
     return replace(record, retracted="Crossref" if is_retracted else None)
 
 
 def _openalex(work: dict[str, Any]) -> Record:
     """The record in a reply of OpenAlex. Format: https://docs.openalex.org, "Work object"."""
-    biblio, venue = (
-        work.get("biblio") or {},
-        (work.get("primary_location") or {}).get("source") or {},
-    )
+    biblio = work.get("biblio") or {}
+    venue = (work.get("primary_location") or {}).get("source") or {}
     pages = dict.fromkeys(filter(None, (biblio.get("first_page"), biblio.get("last_page"))))
-    names = [one["author"].get("display_name") for one in work.get("authorships") or ()]
+    names = [item["author"].get("display_name") for item in work.get("authorships") or ()]
     record = record_of_csl(
         {
             "DOI": work.get("doi"),
             "title": _plain([work.get("title")]),
             "issued": {"raw": work.get("publication_year")},
-        }
-        | {"container-title": _plain([venue.get("display_name")]), "page": "-".join(pages)}
-        | {
+            "container-title": _plain([venue.get("display_name")]),
+            "page": "-".join(pages),
             "volume": biblio.get("volume"),
             "issue": biblio.get("issue"),
             "language": work.get("language"),
+            "type": _TYPES.get(str(work.get("type_crossref"))),
         }
-        | {"type": _TYPES.get(str(work.get("type_crossref")))}
     )
+    # an author without a name would be missing, so then none is taken
     authors: tuple[Person, ...] = tuple(person_of(name) for name in names) if all(names) else ()
     return replace(
         record, authors=authors, retracted="OpenAlex" if work.get("is_retracted") is True else None
@@ -204,8 +203,15 @@ class Registries:
                     reply = await self._reply(registry.address + quote(doi, safe=""), client)
                 record = registry.read(json.loads(reply)) if reply else NO_RECORD
             except (
-                *(_RegistryUnavailable, httpx2.HTTPError, TimeoutError),
-                *(ValueError, KeyError, TypeError, AttributeError, RecursionError),
+                _RegistryUnavailable,
+                httpx2.HTTPError,
+                TimeoutError,
+                # a reply of another structure
+                ValueError,
+                KeyError,
+                TypeError,
+                AttributeError,
+                RecursionError,
             ) as error:
                 self._n_failed[registry.name] += 1
                 logger.warning("%s did not say what it knows of %s: %r", registry.name, doi, error)

@@ -8,6 +8,7 @@ import dagster as dg
 import numpy as np
 
 from rag_assets.core.incremental import data_version, fingerprint, read_sealed
+from rag_assets.core.kept import KeptFile
 from rag_assets.core.paper_tables import PaperTable, quarantined_by
 from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Settings
@@ -30,7 +31,6 @@ from rag_assets.search.embedding.providers import embedder_facts
 from rag_assets.search.embedding.sparse_vectors import open_sparse_vectors
 from rag_assets.search.embedding.vector_cache import (
     VectorCache,
-    vector_file,
 )
 from rag_assets.search.indexing.folders import (
     INDEX_PROMISES,
@@ -78,7 +78,7 @@ def chroma_index(settings: dg.ResourceParam[Settings]) -> Outcome:
     facts = embedder_facts(settings.embedding, paths.models)
 
     def vectors_of(rows: Sequence[IndexRow]) -> Vectors:
-        cache = VectorCache(vector_file(paths.vectors), facts)
+        cache = VectorCache(KeptFile(paths.vectors), facts)
         vectors = np.empty((len(rows), facts.dimension), np.float32)
         for start in range(
             0, len(rows), _LOADED_AT_ONCE

@@ -64,7 +64,6 @@ from rag_assets.search.embedding.vector_cache import (
     VectorCache,
     note_papers,
     prune_other_models,
-    vector_file,
 )
 from rag_assets.search.embedding.work import embedding_in, encoding_in
 from rag_assets.search.indexing.protocols import (
@@ -96,7 +95,7 @@ def embeddings(
     paths = settings.paths
     facts = embedder_facts(settings.embedding, paths.models)
     sparse = open_sparse_vectors(settings)
-    file = vector_file(paths.vectors)
+    file = KeptFile(paths.vectors)
 
     def follows_from() -> list[Any]:
         made_of = checksums({paths.passages: PASSAGES})

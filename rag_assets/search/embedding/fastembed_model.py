@@ -138,7 +138,6 @@ class HubModel(ModelEmbedder):
         return self._folder / "tokenizer.json"
 
     def _loaded(self) -> "TextEmbedding":
-        """The model, which is loaded on first use."""
         from fastembed import TextEmbedding
 
         with self._loading:
@@ -182,7 +181,6 @@ class HubModel(ModelEmbedder):
 
     @cached_property
     def _folder(self) -> Path:
-        """The folder with the model's files, which are downloaded on first use."""
         from fastembed import TextEmbedding
 
         instead = 'or set embedding.model = "local:all-MiniLM-L6-v2-int8" in rag_assets.toml.'

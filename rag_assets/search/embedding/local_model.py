@@ -250,6 +250,7 @@ class LocalModel(ModelEmbedder):
         own tokens, and a final special token. Also the range of characters of each own token."""
         encoding = self._tokenizer.encoded(text)
         *ids, end = encoding.ids
+        # the final special token must fit too; the first id is a special token without characters
         n_read = min(len(ids), MINILM.max_tokens - 1)
         spans = np.array(encoding.offsets[1:n_read], np.int32).reshape(-1, 2)
         return [*ids[:n_read], end], spans
@@ -264,7 +265,6 @@ class LocalModel(ModelEmbedder):
         return ModelTokenizer(packaged_tokenizer())
 
     def _loaded(self) -> "InferenceSession":
-        """The model, which is built if necessary and loaded on first use."""
         with self._loading:
             if self._session is None:
                 folder = ready_folder(self._models_folder / self.facts.identity, self._write)
@@ -272,7 +272,6 @@ class LocalModel(ModelEmbedder):
         return self._session
 
     def _write(self, folder: Path) -> None:
-        """Write the model's file into an empty folder."""
         self._write_graph(read_weights(), MINILM, folder / _MODEL)
 
     @property

@@ -133,15 +133,12 @@ class _BertGraph:
         return self._node("MatMul", [values, matrix], [f"{at}.product"], domain=_PLAIN)
 
     def _layer_norm(self, at: str) -> list[str]:
-        """The names of the weight and bias of a layer normalisation."""
         return [self._constant(f"{at}.LayerNorm.{part}") for part in ("weight", "bias")]
 
     def _constant(self, name: str) -> str:
-        """Add a tensor of the weights as a constant."""
         return self._made_constant(name, self._weights[name])
 
     def _made_constant(self, name: str, values: NDArray[np.float32]) -> str:
-        """Add a constant and return its name."""
         self.constants[name] = numpy_helper.from_array(
             np.ascontiguousarray(values, dtype=np.float32), name
         )
@@ -156,7 +153,6 @@ class _BertGraph:
         domain: str = _FUSED,
         attributes: Mapping[str, float | int] | None = None,
     ) -> str:
-        """Add a node and return the name of its first output."""
         node = helper.make_node(operator, inputs, outputs, name=outputs[0], domain=domain)
         node.attribute.extend(
             helper.make_attribute(key, value) for key, value in (attributes or {}).items()

@@ -59,6 +59,7 @@ class PackedModel:
     """An open file. Raises MissingModel if the file has another format."""
 
     def __init__(self, file: Path) -> None:
+        """Read the header, the tokenizer and the directory of tensors."""
         with file.open("rb") as open_file:
             self._data = mmap.mmap(open_file.fileno(), 0, access=mmap.ACCESS_READ)
         self._position = 0

@@ -22,7 +22,7 @@ from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import Settings
 from rag_assets.search.embedding.base import side_by_side
 from rag_assets.search.embedding.fastembed_model import fetched, loaded
-from rag_assets.search.embedding.vector_cache import TextCache, vector_file
+from rag_assets.search.embedding.vector_cache import TextCache
 
 if TYPE_CHECKING:
     from fastembed import SparseTextEmbedding
@@ -74,7 +74,6 @@ class SparseModel:
         )
 
     def _model(self) -> "SparseTextEmbedding":
-        """The model, which is loaded on first use."""
         from fastembed import SparseTextEmbedding
 
         with self._loading:
@@ -88,7 +87,6 @@ class SparseModel:
 
     @cached_property
     def _folder(self) -> Path:
-        """The folder with the model's files, which are downloaded on first use."""
         from fastembed import SparseTextEmbedding
 
         download, name = SparseTextEmbedding.download_model, self._description.model
@@ -184,7 +182,7 @@ def open_sparse_vectors(settings: Settings) -> SparseVectors | None:
         )
     paths = settings.paths
     return SparseVectors(
-        vector_file(paths.vectors), SparseModel(name, paths.models, settings.execution.n_workers)
+        KeptFile(paths.vectors), SparseModel(name, paths.models, settings.execution.n_workers)
     )
 
 

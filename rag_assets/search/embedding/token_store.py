@@ -127,6 +127,7 @@ class TokenStore(TextCache[StoredTokens]):
 
 
 def _packed(tokens: StoredTokens) -> bytes:
+    """The tokens as bytes: the spans, then the factors, then the codes."""
     spans = np.minimum(tokens.spans, _LAST_OFFSET).astype(_SPAN)
     return (
         spans.tobytes()

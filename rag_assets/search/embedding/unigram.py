@@ -32,7 +32,7 @@ class UnigramTokenizer:
         self._ids = {text: id_ for id_, text in enumerate(pieces.texts)}
         self._scores = pieces.scores
         self._replaced = pieces.replaced
-        self._longest = max(map(len, self._ids))
+        self._longest = max(map(len, self._ids))  # in characters
         self._unknown_score = min(pieces.scores) - _LESS_THAN_ALL
         self._cached_pieces = lru_cache(_KEPT_WORDS)(self._best_pieces)
 

@@ -9,7 +9,6 @@ deleted paper. Missing entries are made in `missing_vectors`.
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -29,11 +28,6 @@ model that was used last comes last."""
 _BYTES_PER_MB = 1_000_000
 _MOST_MB = 2000.0
 _LENGTH_TOLERANCE = 1e-3
-
-
-def vector_file(path: Path) -> KeptFile:
-    """The file of a data folder in which all of this is stored."""
-    return KeptFile(path)
 
 
 class TextCache(Generic[Value]):
@@ -107,19 +101,13 @@ class VectorCache(TextCache[Vectors]):
     def add(self, texts: Sequence[str], values: Iterable[Vectors]) -> None:
         """Save those vectors of a batch whose length is 1, and note why the others were refused;
         see `TextCache.add`."""
-        vectors_and_lengths = {
-            text: (vector, float(np.linalg.norm(vector)))
-            for text, vector in zip(texts, values, strict=True)
-        }
-        valid = {
-            text: vector
-            for text, (vector, length) in vectors_and_lengths.items()
-            if abs(length - 1.0) <= _LENGTH_TOLERANCE  # False for NaN
-        }
-        self.refused |= {
-            text: f"length {vectors_and_lengths[text][1]:.4f}, not 1"
-            for text in vectors_and_lengths.keys() - valid.keys()
-        }
+        valid: dict[str, Vectors] = {}
+        for text, vector in zip(texts, values, strict=True):
+            length = float(np.linalg.norm(vector))
+            if abs(length - 1.0) <= _LENGTH_TOLERANCE:  # False for NaN
+                valid[text] = vector
+            else:
+                self.refused[text] = f"length {length:.4f}, not 1"
         super().add(list(valid), valid.values())
 
     def _vector_of(self, content: bytes) -> Vectors:

@@ -272,6 +272,7 @@ class ChromaFiles:
         return ChromaStore.open(folder)
 
     def _opened(self, folder: Path) -> "_WritableStore":
+        """The database in the folder, created if necessary, opened for writing."""
         system, api = started(folder)
         try:
             model = api.create_collection(

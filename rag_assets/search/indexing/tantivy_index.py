@@ -67,6 +67,7 @@ class Analyser:
         self._parts = _analyser(_PART)
 
     def terms(self, text: str) -> list[str]:
+        """The terms of a text in order; a word comes before its parts and pairs."""
         found: list[str] = []
         for word in self._words.analyze(plain(text)):
             found.append(word)
@@ -143,7 +144,6 @@ class TantivyIndex:
         return int(result.count)
 
     def documents(self) -> "list[tantivy.Document]":
-        """All stored documents."""
         import tantivy
 
         hits = self._searcher.search(
@@ -224,6 +224,8 @@ class TantivyFiles:
         return {id_: value for bucket in buckets for id_, value in bucket.items()}
 
     def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> None:
+        """See `IndexFiles`. Writes every bucket again in which a passage was added, changed or
+        removed."""
         import tantivy
 
         indexed, wanted = self._read(folder), _buckets(rows)
@@ -239,7 +241,8 @@ class TantivyFiles:
         n_done, n_to_do = 0, sum(len(wanted.get(bucket, [])) for bucket in outdated)
         for bucket in outdated:
             writer.delete_documents_by_term("bucket", bucket)
-            for row in wanted.get(bucket, []):
+            bucket_rows = wanted.get(bucket, [])
+            for row in bucket_rows:
                 document = tantivy.Document(
                     bucket=bucket, **{name: getattr(row, name) for name in _STORED}
                 )
@@ -249,7 +252,7 @@ class TantivyFiles:
                 document.add_text(_WITH_HEADINGS, _separated([*other_terms, *own_terms]))
                 writer.add_document(document)
             writer.commit()
-            n_done += len(wanted.get(bucket, []))
+            n_done += len(bucket_rows)
             report(n_done, n_to_do)
         writer.wait_merging_threads()
 
@@ -272,24 +275,27 @@ class TantivyFiles:
         return TantivyIndex.open(folder)
 
     def _read(self, folder: Path) -> "_Buckets":
-        """The buckets in a folder; empty for an empty folder. A copy of the folder that was read
-        last is not read again: its meta file names the same segments, and tantivy never changes a
-        segment."""
+        """The buckets of the index in a folder; empty for an empty folder.
+
+        The index that was read last is kept. A copy of its folder is not read again: it has the
+        same meta file, so it has the same segments, and tantivy never changes a segment.
+        """
         try:
-            segments = (folder / _META_FILE).read_bytes()
+            meta_content = (folder / _META_FILE).read_bytes()
         except FileNotFoundError:
             return {}
-        if segments != self._last_read[0]:
+        if meta_content != self._last_read[0]:
             buckets: defaultdict[str, dict[str, str]] = defaultdict(dict)
             for document in TantivyIndex.open(folder).documents():
-                buckets[str(document.get_first("bucket"))][
-                    str(document.get_first("passage_id"))
-                ] = str(document.get_first("fingerprint"))
-            self._last_read = segments, buckets
+                bucket = buckets[str(document.get_first("bucket"))]
+                passage_id = str(document.get_first("passage_id"))
+                bucket[passage_id] = str(document.get_first("fingerprint"))
+            self._last_read = meta_content, buckets
         return self._last_read[1]
 
 
 def _schema() -> "tantivy.Schema":
+    """The fields of the index. Terms are made by `Analyser`, so tantivy only splits at blanks."""
     import tantivy
 
     builder = tantivy.SchemaBuilder()

@@ -181,7 +181,6 @@ class CrossEncoder:
         return logits
 
     def _loaded(self) -> "TextCrossEncoder":
-        """The model, which is loaded on first use."""
         with self._loading:
             if self._model is None:
                 from fastembed.rerank.cross_encoder import TextCrossEncoder

@@ -68,7 +68,6 @@ def trained(file: Path = FILE, sha256: str = SHA256) -> Mapping[str, Matrix]:
 
 
 def head_of(tensors: Mapping[str, Matrix]) -> Head:
-    """The head, from the tensors of the file."""
     start, mean = np.split(tensors[HEAD_WEIGHT], 2)
     return Head(start, mean, float(tensors[HEAD_NEARNESS][0]), float(tensors[HEAD_CONSTANT][0]))
 
@@ -162,7 +161,6 @@ class TrainedReader:
         return _score_of(hidden[0], segments, model.head)
 
     def _loaded(self) -> _Loaded:
-        """The model, which is built if necessary and loaded on first use."""
         with self._loading:
             if self._model is None:
                 folder = ready_folder(self._models_folder / self.identity, _write)
@@ -173,7 +171,6 @@ class TrainedReader:
 
 
 def open_sentence_reader(settings: Settings) -> TrainedReader:
-    """The reader; opening it is cheap, see `TrainedReader`."""
     return TrainedReader(settings.paths.models, settings.execution.n_workers)
 
 

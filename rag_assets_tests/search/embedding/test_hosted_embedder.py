@@ -22,7 +22,7 @@ from rag_assets.search.embedding.base import Embedder
 from rag_assets.search.embedding.hosted_models import MARGIN
 from rag_assets.search.embedding.missing_vectors import embed_missing
 from rag_assets.search.embedding.providers import embedder_facts, open_embedder
-from rag_assets.search.embedding.vector_cache import VectorCache, vector_file
+from rag_assets.search.embedding.vector_cache import VectorCache
 from rag_assets_testing.wire import (
     ProtocolName,
     Status,
@@ -245,7 +245,7 @@ def test_a_budget_that_ends_loses_and_repeats_nothing(server: WireServer, tmp_pa
     texts = [f"observation number {number}" for number in range(20)]
 
     def run(access: ModelAccessSettings) -> int:
-        cache = VectorCache(vector_file(tmp_path / "vectors.sqlite3"), facts)
+        cache = VectorCache(KeptFile(tmp_path / "vectors.sqlite3"), facts)
         with Connections(access) as connections:
             embedder = open_embedder(settings, tmp_path, n_threads=1, connections=connections)
             return embed_missing(cache, embedder, texts, batch_size=4).n_embedded

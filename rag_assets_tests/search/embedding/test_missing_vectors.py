@@ -4,13 +4,14 @@ from pathlib import Path
 
 import numpy as np
 
+from rag_assets.core.kept import KeptFile
 from rag_assets.search.embedding.missing_vectors import embed_missing
-from rag_assets.search.embedding.vector_cache import VectorCache, vector_file
+from rag_assets.search.embedding.vector_cache import VectorCache
 from rag_assets_tests.search.embedding.hashed_embedder import HashedEmbedder
 
 
 def opened(folder: Path, embedder: HashedEmbedder) -> VectorCache:
-    return VectorCache(vector_file(folder / "vectors.sqlite3"), embedder.facts)
+    return VectorCache(KeptFile(folder / "vectors.sqlite3"), embedder.facts)
 
 
 def test_only_missing_texts_are_embedded(tmp_path: Path) -> None:

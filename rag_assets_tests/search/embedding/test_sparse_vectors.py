@@ -9,6 +9,7 @@ import pytest
 
 from rag_assets.core.domain import SparseVector
 from rag_assets.core.errors import InvalidSettings, MissingInput
+from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import Settings
 from rag_assets.search.embedding.missing_vectors import ignore_progress
 from rag_assets.search.embedding.sparse_vectors import (
@@ -16,7 +17,6 @@ from rag_assets.search.embedding.sparse_vectors import (
     SparseVectors,
     open_sparse_vectors,
 )
-from rag_assets.search.embedding.vector_cache import vector_file
 from rag_assets_tests.search.embedding.sparse_onnx import (
     MODEL,
     SYNONYM,
@@ -90,7 +90,7 @@ class Counting:
 
 
 def opened(folder: Path, model: Counting) -> SparseVectors:
-    return SparseVectors(vector_file(folder / "vectors.sqlite3"), model)
+    return SparseVectors(KeptFile(folder / "vectors.sqlite3"), model)
 
 
 def embedded(folder: Path, model: Counting, *texts: str) -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rag_assets.core.kept import KeptFile
 from rag_assets.search.embedding.base import Role, Vectors
 from rag_assets.search.embedding.missing_vectors import store_missing_tokens
 from rag_assets.search.embedding.providers import open_embedder
@@ -27,7 +28,7 @@ from rag_assets.search.embedding.token_vectors import (
     open_token_encoder,
     stored_tokens,
 )
-from rag_assets.search.embedding.vector_cache import VectorCache, vector_file
+from rag_assets.search.embedding.vector_cache import VectorCache
 from rag_assets_testing.in_place import in_place
 from rag_assets_tests.kept_entries import damage
 from rag_assets_tests.search.embedding.conftest import INT8
@@ -42,7 +43,7 @@ def encoder(models_folder: Path) -> LocalTokenEncoder:
 
 
 def store_in(folder: Path, identity: str = "model") -> TokenStore:
-    return TokenStore(vector_file(folder / "vectors.sqlite3"), identity)
+    return TokenStore(KeptFile(folder / "vectors.sqlite3"), identity)
 
 
 class FailingEncoder:

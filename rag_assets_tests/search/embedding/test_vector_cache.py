@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from rag_assets.core.errors import MissingInput
+from rag_assets.core.kept import KeptFile
 from rag_assets.search.embedding.missing_vectors import embed_missing
 from rag_assets.search.embedding.vector_cache import (
     VectorCache,
     note_papers,
     prune_other_models,
-    vector_file,
 )
 from rag_assets_tests.kept_entries import all_contents, damage
 from rag_assets_tests.search.embedding.hashed_embedder import HashedEmbedder
@@ -25,7 +25,7 @@ OLD, NEW = HashedEmbedder("hashed-1"), HashedEmbedder("hashed-2", dimension=12)
 
 
 def opened(folder: Path, embedder: HashedEmbedder = OLD) -> VectorCache:
-    return VectorCache(vector_file(folder / "vectors.sqlite3"), embedder.facts)
+    return VectorCache(KeptFile(folder / "vectors.sqlite3"), embedder.facts)
 
 
 def embedded(folder: Path, texts: Sequence[str], embedder: HashedEmbedder | None = None) -> int:

@@ -61,6 +61,7 @@ class QdrantConnection:
         self._key = key
         self._one_at_a_time = Lock()
         self.is_embedded = lock is not None
+        # also at the end of the process; `_close` must not refer to this object
         weakref.finalize(self, _close, client, lock)
 
     def __str__(self) -> str:

@@ -100,6 +100,7 @@ class QdrantFiles:
         return fingerprints_in(self.connection, collection) if collection else {}
 
     def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> None:
+        """See `IndexFiles`. Writes all rows into a new collection, and its name into the folder."""
         self._delete_old()
         collection, to_write = f"{self.prefix}.{uuid4().hex[:12]}", list(rows.values())
         if not rows:
