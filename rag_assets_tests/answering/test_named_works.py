@@ -173,6 +173,35 @@ def test_a_description_is_told_from_a_name(question: str, *, is_answered: bool) 
     assert (said(question) == ["Authors: Ada B Lund; Berit Moe"]) is is_answered
 
 
+@pytest.mark.parametrize(
+    ("question", "authors"),
+    [
+        ("Who are the authors of the Lund paper?", "Ada B Lund; Berit Moe"),
+        ("Authors of the Moe and Ness article?", "Berit Moe; Carl Ness"),
+        ("authors of ferritin, mountain sheep", "Ada B Lund; Berit Moe"),
+        ("authors of the sheep review by Lund", "Ada B Lund; Berit Moe"),
+        ("authors of the Ness paper", None),
+        ("authors of copper, mountain sheep", None),
+        ("authors of Mountain Sheep", None),
+    ],
+)
+def test_a_few_words_describe_a_paper_if_its_title_and_authors_have_them_all(
+    question: str, authors: str | None
+) -> None:
+    """People write keywords and a first author; "the Ness paper" is by Ness first."""
+    assert said(question) == ([f"Authors: {authors}"] if authors else [])
+
+
+def test_words_that_two_papers_have_describe_none() -> None:
+    pages = [
+        title_page(chunk(paper, f"Title: Iron in sheep, part {paper}\nAuthors: Ada Lund"))
+        for paper in ("one", "two")
+    ]
+
+    assert said("authors of sheep, iron", *pages) == []
+    assert said("authors of sheep, iron", pages[0]) == ["Authors: Ada Lund"]
+
+
 GOATS = chunk(
     "moe2021",
     "Copper of goats fell by 9 percent in the valley. The goats grazed in the valley for a year.",

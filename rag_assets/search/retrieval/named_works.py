@@ -105,9 +105,7 @@ def papers_meant(question: str, papers: Mapping[str, PaperFacts]) -> Mapping[str
         or works_compared(question, papers).keys()
     ):
         return dict.fromkeys(sorted(named), 1.0)
-    if is_made or not (describes_a_paper(question) or calls_a_study(question)):
-        return {}
-    return _papers_described(question, papers)
+    return {} if is_made or is_quoted(question) else _papers_described(question, papers)
 
 
 def _papers_listed(
@@ -130,25 +128,35 @@ def _papers_listed(
 
 
 def _papers_described(question: str, papers: Mapping[str, PaperFacts]) -> Mapping[str, float]:
-    """Papers with most words of the description in their titles; names in it must be in title or
-    authors."""
-    wanted = frozenset(telling(question))
+    """Papers whose title and authors have the words by which a question describes one.
+
+    "the study of sheep": most of its words, and all of its names. "doi sheep winter": all of its
+    words, in one paper alone. Names of things are no description; "the Lund paper" is by Lund
+    first.
+    """
+    wanted = frozenset(telling(_CALLS_A_STUDY.sub(" ", question)))
     if not wanted:
         return {}
     names = {stem for word in words_written_as_names(question) for stem in telling(word)}
-    papers = {
-        paper: facts
+    authors = {paper: frozenset(telling(" ".join(one.authors))) for paper, one in papers.items()}
+    words = {paper: authors[paper].union(telling(one.title)) for paper, one in papers.items()}
+    if describes_a_paper(question):
+        shares = {
+            paper: len(wanted & own) / len(wanted) for paper, own in words.items() if names <= own
+        }
+        best = max(shares.values(), default=0.0)
+        if best >= _DESCRIBED_FROM:
+            return {paper: share for paper, share in shares.items() if share >= _BESIDE_BEST * best}
+    is_long = len(wanted) > 1
+    is_subject = not wanted <= names and (is_long or _CALLS_A_STUDY.search(question))
+    fitting = [
+        paper
         for paper, facts in papers.items()
-        if names <= frozenset(telling(" ".join((facts.title, *facts.authors))))
-    }
-    shares = {
-        paper: len(wanted & frozenset(telling(facts.title))) / len(wanted)
-        for paper, facts in papers.items()
-    }
-    best = max(shares.values(), default=0.0)
-    if best < (_DESCRIBED_FROM if describes_a_paper(question) else 1.0):
-        return {}
-    return {paper: share for paper, share in shares.items() if share >= _BESIDE_BEST * best}
+        if (is_subject and wanted <= words[paper])
+        or (is_long and wanted <= authors[paper])
+        or wanted <= frozenset(telling(" ".join(facts.authors[:1])))
+    ]
+    return dict.fromkeys(fitting, 1.0) if len(fitting) == 1 else {}
 
 
 def work_asked_for(question: str) -> str:
@@ -232,16 +240,6 @@ def describes_a_paper(question: str) -> bool:
     return (
         not is_quoted(question)
         and _DESCRIBES.search(question) is not None
-        and _has_ordinary_words(question)
-    )
-
-
-def calls_a_study(question: str) -> bool:
-    """Whether a question calls a paper by words in front of it: "the sheep study"; not by nothing
-    but names."""
-    return (
-        not is_quoted(question)
-        and _CALLS_A_STUDY.search(question) is not None
         and _has_ordinary_words(question)
     )
 

@@ -51,7 +51,7 @@ from rag_assets.search.retrieval.ranking import (
 )
 
 _tracer = trace.get_tracer("rag_assets")
-SEARCH_VERSION = 30
+SEARCH_VERSION = 31
 """Part of the key of published answers: raise it when the code finds or packs something else."""
 EXPANDED_HITS = 5
 """Top hits that bring their neighbours into the context. 0 cuts answers at the edge of a passage,
