@@ -20,7 +20,7 @@ from rag_assets.parsing.shared.files import RawFile, decoded
 Parse = Callable[[RawFile, ParsingSettings], Document]
 Sniff = Callable[[bytes], bool]
 
-PARSER_VERSION = 22
+PARSER_VERSION = 23
 """Part of every fingerprint: raise it for a change that concerns all formats. A change of one
 parser raises the version of its format below."""
 _PACKAGE = "rag_assets.parsing.formats"

@@ -6,8 +6,9 @@ separated, it gives no authors.
 
 import re
 from collections.abc import Sequence, Set
+from dataclasses import dataclass
 from functools import cache
-from itertools import takewhile
+from itertools import chain, takewhile
 
 from nameparser import HumanName
 
@@ -80,13 +81,24 @@ def _until_text(lines: Lines) -> list[str]:
     return list(takewhile(lambda line: not (starts_abstract(line) or is_section_name(line)), lines))
 
 
-def byline(lines: Lines, page: str) -> tuple[list[str], tuple[Person, ...] | None]:
-    """Read the authors from the lines below the title. Returns the lines of the byline, and the
-    authors, or None if they cannot be read reliably.
+@dataclass(frozen=True)
+class Byline:
+    """The lines that tell of authors, and the persons that they list."""
+
+    lines: tuple[str, ...] = ()
+    persons: tuple[Person, ...] = ()
+    """Empty if they cannot be told from each other or from institutions."""
+    is_sure: bool = False
+    """False if an institution below a name may have been read as a second person."""
+
+
+def byline(lines: Lines, page: str) -> Byline:
+    """Read the authors from the lines below the title.
 
     page: the text of the page. A word that it also writes in small letters is not taken for a name.
     """
-    ordinary, is_reliable, is_marked = ordinary_words(page), True, False
+    ordinary = ordinary_words(page)
+    is_reliable, is_sure, is_marked = True, True, False
     authors: list[Person] = []
     byline_lines: list[str] = []
     n_name_tabs = 0
@@ -95,10 +107,14 @@ def byline(lines: Lines, page: str) -> tuple[list[str], tuple[Person, ...] | Non
         # a line with as many columns as the names above: probably their institutions
         is_below_names = 0 < n_tabs == n_name_tabs
         is_reliable &= _TORN.match(line) is None
-        if persons := persons_in(line, ordinary) or _persons_above(block, ordinary):
+        by_line = _persons_by_line(block, ordinary)
+        if persons := persons_in(line, ordinary) or list(chain.from_iterable(by_line)):
             authors += persons
             is_reliable &= not is_below_names  # institutions may look like names
             n_name_tabs = n_tabs
+            rest = block.split("\n")[len(by_line) :]
+            is_sure &= not rest or len(by_line) <= 1
+            is_reliable &= not any(_goes_on_with_names(line, ordinary) for line in rest)
             is_marked |= any(character.isnumeric() for character in line)
         elif _has_joined_names(line, ordinary) or (
             begins_with_a_name(line, ordinary)
@@ -112,7 +128,7 @@ def byline(lines: Lines, page: str) -> tuple[list[str], tuple[Person, ...] | Non
     is_reliable &= len(set(names)) == len(names) and not any(
         _LETTER_MARKS.match(line) for line in byline_lines
     )
-    return byline_lines, (tuple(authors) if authors and is_reliable else None)
+    return Byline(tuple(byline_lines), tuple(authors) if is_reliable else (), is_sure)
 
 
 _MOST_STYLES = 8
@@ -172,10 +188,24 @@ def _pieces(lines: Lines, ordinary: Set[str]) -> list[str]:
     return [piece.strip(" .:-–/()") for piece in pieces if piece.strip(" .:-–/()")]
 
 
-def _persons_above(block: str, ordinary: Set[str]) -> list[Person]:
-    """The persons on the first lines of a block; their institutions are on the lines below."""
-    by_line = takewhile(bool, (persons_in(line, ordinary) for line in block.split("\n")))
-    return [person for persons in by_line for person in persons]
+def _persons_by_line(block: str, ordinary: Set[str]) -> list[list[Person]]:
+    """The persons on each of the first lines of a block, whose institutions are on the lines below;
+    or the person on each line, if an institution follows all of them."""
+    lines = block.split("\n")
+    by_line = list(takewhile(bool, (persons_in(line, ordinary) for line in lines)))
+    if by_line:
+        return by_line
+    parted = [line.partition(",") for line in lines]
+    have_institutions = all(names_an_institution(rest.split(",")[0]) for _, _, rest in parted)
+    persons = [persons_in(name, ordinary) for name, _, _ in parted]
+    return persons if have_institutions and all(len(one) == 1 for one in persons) else []
+
+
+def _goes_on_with_names(line: str, ordinary: Set[str]) -> bool:
+    """Whether a line below names begins with more of them, before an institution."""
+    pieces = [piece.strip() for piece in _BETWEEN.split(line)[:2]]
+    are_names = len(pieces) > 1 and all(_is_name(piece, ordinary) for piece in pieces)
+    return are_names or begins_with_a_name(line, ordinary)
 
 
 def _is_aside(line: str) -> bool:
@@ -248,11 +278,10 @@ def _is_name(piece: str, ordinary: Set[str]) -> bool:
     ]
     are_capitals = all(word[0].isupper() or word in _PARTICLES for word in words)
     n_ordinary = sum(word.lower() in ordinary for word in full_words)
-    return (
-        are_capitals
-        and 1 <= len(full_words) <= _MOST_FULL_WORDS
-        and 2 * n_ordinary < len(full_words)
+    is_uncommon = (
+        full_words and full_words[-1].lower() not in ordinary and 2 * n_ordinary <= len(full_words)
     )
+    return bool(are_capitals and is_uncommon and len(full_words) <= _MOST_FULL_WORDS)
 
 
 def _is_degree(piece: str) -> bool:

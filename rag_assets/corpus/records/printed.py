@@ -40,6 +40,7 @@ from rag_assets.core.text.works import (
     opens_with_label,
 )
 from rag_assets.corpus.records.byline import (
+    Byline,
     below_title,
     byline,
     may_name_a_person,
@@ -272,13 +273,12 @@ def _authors(
     stated: the authors of the header; if it has none, those of the PDF's metadata are used.
     lines_below: the lines below the title; None if the title was not found.
     """
-    if lines_below is None:
+    if lines_below is None and not printed.set_alike:
         return ()
     stated = stated or persons_in(printed.stated_authors)
-    byline_lines, byline_authors = byline(lines_below, printed.text)
-    authors = _agreed(
-        byline_authors or (), persons_set_alike(printed.set_alike, printed.text), stated
-    )
+    by_words = byline(lines_below or (), printed.text)
+    byline_lines = by_words.lines
+    authors = _agreed(by_words, stated, printed)
     letters = letters_of("\n".join((*byline_lines, *printed.set_alike)))
     printed_authors = _printed_persons(stated, letters)
     printed_by_name = {letters_of(author.name): author for author in printed_authors}
@@ -297,27 +297,36 @@ def _authors(
     return tuple(_as_printed(author, byline_lines) for author in stated)
 
 
-def _agreed(
-    by_words: Sequence[Person], by_style: Sequence[Person], stated: Sequence[Person]
-) -> Sequence[Person]:
-    """The authors, chosen from two readings of the page: by the words of the byline, and by the
-    style of its letters.
+def _agreed(by_words: Byline, stated: Sequence[Person], printed: PrintedFront) -> Sequence[Person]:
+    """The authors, if two readings of the page give the same family names: by the words of the
+    byline, and by the style of its letters.
 
-    If the readings differ, the one that equals the stated authors is taken. Otherwise it is the
-    reading by style, since styles separate names from marks and institutions. But nobody is taken
-    if the style shows only some of the names, or a single different name.
+    One reading alone counts if it gives several names of one style, or if the words leave no doubt.
+    Otherwise the stated authors, or the rest of the page, must have the same family names.
     """
-    if not by_style or not by_words:
-        return by_style or by_words
+    by_style = persons_set_alike(printed.set_alike, printed.text)
     word_names, style_names, stated_names = (
-        [letters_of(person.name) for person in persons] for persons in (by_words, by_style, stated)
+        [letters_of(person.family) for person in persons]
+        for persons in (by_words.persons, by_style, stated)
     )
-    if word_names == style_names or stated_names == style_names:
+    if word_names == style_names or (not word_names and len(style_names) > 1):
         return by_style
-    is_another = len(style_names) == 1 and not word_names[0].startswith(style_names[0])
-    if stated_names == word_names:
-        return by_words
-    return () if is_another or set(style_names) < set(word_names) else by_style
+    if not style_names and by_words.is_sure:
+        return by_words.persons
+    for persons, names in ((by_style, style_names), (by_words.persons, word_names)):
+        if names and (names == stated_names or _are_named_again(persons, printed.text)):
+            return persons
+    return ()
+
+
+def _are_named_again(persons: Sequence[Person], page: str) -> bool:
+    """Whether a page has each family name more than once: in an address, a citation of the paper
+    or a running head."""
+    return all(
+        len(re.findall(rf"(?<!\w){re.escape(person.family)}(?!\w)", page)) > 1
+        or re.search(rf"{re.escape(person.family)}[\w.-]*@", page, re.IGNORECASE)
+        for person in persons
+    )
 
 
 def _printed_persons(stated: Sequence[Person], region: str) -> list[Person]:

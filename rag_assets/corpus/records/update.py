@@ -27,7 +27,7 @@ from rag_assets.corpus.records.registries import LookUp, Registered
 from rag_assets.parsing.bibliographies import Entry
 from rag_assets.parsing.store import DocumentStore, unpacked_document
 
-RECORDS_VERSION = 6
+RECORDS_VERSION = 7
 """Raise it when the same files give another record than before."""
 _MATCHED_BY = ("title", "doi", "arxiv")
 """Fields of a paper's own record with which entries of bibliographies are matched."""

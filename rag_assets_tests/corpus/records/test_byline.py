@@ -7,9 +7,8 @@ from rag_assets.corpus.records.byline import below_title, byline
 PAGE = "We followed brain and iron in sheep over the winter, with research on google trends of a new model."
 
 
-def names(*lines: str) -> list[str] | None:
-    _, persons = byline(lines, PAGE)
-    return persons and [person.name for person in persons]
+def names(*lines: str) -> list[str]:
+    return [person.name for person in byline(lines, PAGE).persons]
 
 
 @pytest.mark.parametrize(
@@ -23,6 +22,8 @@ def names(*lines: str) -> list[str] | None:
         (["Ada Lund", "University of Winter", "Bo Moe", "ada@winter.org"], ["Ada Lund", "Bo Moe"]),
         (["Lund, Ada ∗ ada@winter.org", "Moe, Bo † bo@winter.org"], ["Ada Lund", "Bo Moe"]),
         (["Lund, Ada; Moe, Bo"], ["Ada Lund", "Bo Moe"]),
+        (["Ada Lund, Institute of Iron, Oslo\nBo Moe, Winter Hospital"], ["Ada Lund", "Bo Moe"]),
+        (["Winter Robertson"], ["Winter Robertson"]),
         (
             ["Ada Lund ¹ , Bo Moe ²", "1 Institute of Iron", "Some Group of Herds, Winter"],
             ["Ada Lund", "Bo Moe"],
@@ -56,6 +57,7 @@ def test_a_byline_gives_its_authors_in_order(lines: list[str], wanted: list[str]
         ["Ada Lunda,∗ , Bo Moeb", "aWinter Institute of Iron"],
         ["Ada Lund\tBo Moe", "Norse Project\tMolde Friends"],
         ["Ada Lund\nCarl Ness", ", Bo Moe", "Institute of Iron"],
+        ["Ada Lund, Bo Moe\nCarl Ness, Dag Ek, Iron Works, 1211 Oslo"],
         ["Iron in Sheep", "We followed iron in sheep."],
         ["Winter Herds Company, Norway"],
         [],
@@ -64,7 +66,7 @@ def test_a_byline_gives_its_authors_in_order(lines: list[str], wanted: list[str]
 def test_names_that_cannot_be_told_apart_are_no_authors(lines: list[str]) -> None:
     """A wrong name is worse than none: the check lists the paper, and a bibliography can name its
     authors."""
-    assert names(*lines) is None
+    assert names(*lines) == []
 
 
 def test_the_byline_begins_below_a_title_of_several_lines() -> None:

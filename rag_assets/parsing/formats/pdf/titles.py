@@ -5,6 +5,7 @@ A cover, a page that only announces the paper, is known by the title on the page
 """
 
 import re
+import unicodedata
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -143,10 +144,14 @@ class TitleReader:
         """The title as a text: `joined` from its lines, or as the metadata have it, if the page
         prints that and it is not cut; empty where nothing confirms it."""
         said, printed = sane_title(self.metadata), " ".join(map(_plain, page))
-        if group is None:
-            is_long = len(said.split()) >= _MIN_WORDS_REPEATED
-            return said if is_long and _holds(printed, said) else ""
-        if not self._is_confirmed(page.index(group), page):
+        is_said = len(said.split()) >= _MIN_WORDS_REPEATED and _holds(printed, said)
+        if group is None or not _is_readable(joined):
+            return said if is_said else ""
+        at = page.index(group)
+        right_below = " ".join(map(_plain, page[at + 1 : at + 1 + _NAMES_BELOW]))
+        if is_said and _holds(right_below, said):  # what stands in larger letters is a notice
+            return said
+        if not self._is_confirmed(at, page):
             return ""
         shown = _FOOTNOTE_MARKS.sub("", joined) or joined
         is_same = letters_of(said) == letters_of(shown)
@@ -270,6 +275,11 @@ def _plain(group: LineGroup) -> str:
     return group.plain_text
 
 
+def _is_readable(text: str) -> bool:
+    """Not where a font without a table of its letters left signs in the place of some."""
+    return all(unicodedata.category(character) != "So" for character in text)
+
+
 def _holds(text: str, part: str) -> bool:
     return bool(part) and Folded.of(text).find(Folded.of(part)) is not None
 
@@ -294,9 +304,8 @@ def is_cover(
 
 def _opens_paper(group: LineGroup) -> bool:
     number = heading_number(group.plain_text)
-    return len(group.lines) == 1 and (
-        is_plain_section_name(group.plain_text) or bool(number and number.values == (1,))
-    )
+    is_first = number is not None and number.values == (1,) and number.style != "letter"
+    return len(group.lines) == 1 and (is_plain_section_name(group.plain_text) or is_first)
 
 
 def sane_title(metadata: str) -> str:
