@@ -244,9 +244,14 @@ class AnswerOptions:
     """Whether a paragraph may open the answer; a cell of a table has no place for one."""
     again: bool = False
     """Asks the model anew, also where its draft is kept."""
+    max_tries: int | None = None
+    """After so many replies that could not be used, the model is not asked the same once more;
+    None: always."""
 
 
 DEFAULT_OPTIONS = AnswerOptions()
+MAX_TRIES = 3
+"""Of runs, which would else pay for the same fault every night."""
 
 
 class Answerer(Protocol):

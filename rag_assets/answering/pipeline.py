@@ -59,7 +59,7 @@ from rag_assets.core.domain import (
     Usage,
     summed,
 )
-from rag_assets.core.errors import QuestionBudgetExhausted, RequestRejected
+from rag_assets.core.errors import QuestionBudgetExhausted, RequestRejected, UnreadableReply
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import Kept
 from rag_assets.core.settings import AnsweringSettings
@@ -201,6 +201,15 @@ class AnswerContents:
 
 
 @dataclass(frozen=True)
+class FailedReplies:
+    """Replies to the same request that could not be used."""
+
+    n: int
+    why: str
+    """What the last one was."""
+
+
+@dataclass(frozen=True)
 class AnswerPipeline:
     """Answers questions, from any thread; drafts that are kept are taken from there."""
 
@@ -210,6 +219,8 @@ class AnswerPipeline:
     settings: AnsweringSettings
     again: bool = False
     """Drafts are made anew, also those that are kept."""
+    max_tries: int | None = None
+    """See `AnswerOptions.max_tries`."""
 
     def adapted(self, options: AnswerOptions) -> "AnswerPipeline":
         """The pipeline with these options; another background asks for other drafts."""
@@ -219,7 +230,13 @@ class AnswerPipeline:
             if options.k is None
             else self.settings.model_copy(update={"k": options.k})
         )
-        return replace(self, answerer=answerer, settings=settings, again=options.again)
+        return replace(
+            self,
+            answerer=answerer,
+            settings=settings,
+            again=options.again,
+            max_tries=options.max_tries,
+        )
 
     def answer(
         self, question: Question, retrieve: Retrieve, min_sources: int | None = None
@@ -262,6 +279,7 @@ class AnswerPipeline:
         result = self._result(question, final, attempts)
         if result.withheld:  # kept, the same reply would stand for the answer for good
             self.drafts.drop([attempt.fingerprint for attempt in attempts])
+            self._note_failure(first.fingerprint, result.answer)
         yield Finished(AnswerTrace(result, tuple(attempts), final, retry_k, seconds))
 
     def _second(
@@ -298,6 +316,7 @@ class AnswerPipeline:
                 return None
             if first.draft.claims and isinstance(fault, RequestRejected):
                 self.drafts.drop([first.fingerprint])
+                self._note_failure(first.fingerprint, fault.what or str(fault))
             raise
         if again.fingerprint == first.fingerprint:
             return None
@@ -317,7 +336,7 @@ class AnswerPipeline:
             if not has_words(question.question):
                 return DraftAnswer(unanswered=(NO_WORDS,))
             if asked_to_mend is None:
-                return self.answerer.draft(question.question, evidence.contexts)
+                return self._first_draft(key, question.question, evidence.contexts)
             assert isinstance(self.answerer, MendingAnswerer)
             return self.answerer.mended(question.question, evidence.contexts, asked_to_mend)
 
@@ -368,6 +387,27 @@ class AnswerPipeline:
             nearest,
             tuple(sorted(question.filter.papers or evidence.named_papers)),
         )
+
+    def _first_draft(self, key: str, question: str, contexts: Sequence[Context]) -> DraftAnswer:
+        """Raises UnreadableReply without asking where that was in vain too often, else as the
+        answerer."""
+        failed = None if self.max_tries is None else self._failures.get(key)
+        if failed and failed.n >= (self.max_tries or 0):
+            raise UnreadableReply.too_often(failed.n, failed.why)
+        try:
+            return self.answerer.draft(question, contexts)
+        except UnreadableReply as fault:
+            self._note_failure(key, fault.what)
+            raise
+
+    def _note_failure(self, key: str, why: str) -> None:
+        failed = self._failures.get(key) or FailedReplies(0, "")
+        self._failures.put(key, FailedReplies(failed.n + 1, why))
+
+    @property
+    def _failures(self) -> Kept[FailedReplies]:
+        """By the key of the first draft."""
+        return self.drafts.file.replies("failures", FailedReplies)
 
     def _result(self, question: Question, final: Attempt, attempts: Sequence[Attempt]) -> QAResult:
         missing_names = tuple(

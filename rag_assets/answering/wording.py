@@ -234,9 +234,10 @@ def not_found_notes(missing: Sequence[str], n_read: int) -> list[str]:
     ]
 
 
-def not_asked_note(part: str, limit: str) -> str:
-    """limit: the one that was reached; empty where the model refused the request."""
-    return f"{NOT_ASKED}“{part}” {limit or 'The model refused the request.'}"
+def not_asked_note(part: str, why: str) -> str:
+    """why: the limit that was reached, or what the model did; empty where it refused the
+    request."""
+    return f"{NOT_ASKED}“{part}” {why or 'The model refused the request.'}"
 
 
 def nearest_heading(result: QAResult) -> str:

@@ -82,13 +82,14 @@ class Unanswered(RagAssetsError):
 class ModelFault(Unanswered):
     """A model behind an API did not answer one request."""
 
+    what: str = ""
+    """What happened, without the remedy; empty where the message has none."""
+
 
 class ModelUnavailable(ModelFault):
     """The model does not answer for now: rate limit, server error, time-out, broken connection.
     Worth another try."""
 
-    what: str = ""
-    """What happened, without the remedy."""
     retry_after_s: float | None = None
     """Seconds the provider asked to wait, where it said so."""
 
@@ -105,38 +106,40 @@ class SchemaRefused(RequestRejected):
     """The request holds a schema for the answer, and the server knows no such thing."""
 
 
+_NO_ANSWER = {
+    "withheld": "The provider of {model} withheld its reply (a content filter)",
+    "refused": "{model} refused to answer",
+    "cut": "The reply of {model} was cut by the output limit, also after it was asked to be brief",
+    "tool call": "{model} called a tool, and there is none",
+    "reasoning only": "{model} wrote down its reasoning and no answer",
+    "empty": "{model} wrote nothing that can be seen",
+    "other language": "The reply of {model} is in another language than the question, also after it was asked again",
+    "text": "The reply of {model} cannot be read as an answer. It wrote: {reply!r}",
+}
+"""What a model did in place of an answer, by the way its reply ended."""
+
+
 class UnreadableReply(RequestRejected):
     """What the model replied, also after it was asked again, is neither an answer nor a refusal."""
 
     @classmethod
-    def of(cls, model: str, reply: str) -> Self:
+    def of(cls, model: str, ended: str, reply: str = "") -> Self:
+        """ended: a key of `_NO_ANSWER`."""
         shown = " ".join(reply.split())[:_SHOWN_REPLY_CHARS]
-        written = f"It wrote: {shown!r}" if shown else "It wrote nothing that can be seen"
-        return cls(
-            f"The reply of {model} cannot be read as an answer. {written}. The question is asked again by the next run; "
-            "if that does not help, raise answering.max_output_tokens or name another model."
-        )
-
-    @classmethod
-    def withheld(cls, model: str) -> Self:
-        return cls(
-            f"The provider of {model} withheld its reply (a content filter). The question is asked again by the next "
-            "run; if that does not help, name another model."
-        )
-
-    @classmethod
-    def cut(cls, model: str) -> Self:
-        return cls(
-            f"The reply of {model} was cut by the output limit, also after it was asked to be brief: nothing of it is "
-            "used. The question is asked again by the next run; if that does not help, raise "
+        what = f"{_NO_ANSWER[ended].format(model=model, reply=shown)}."
+        fault = cls(
+            f"{what} The question is asked again by the next run; if that does not help, raise "
             "answering.max_output_tokens or name another model."
         )
+        fault.what = what
+        return fault
 
     @classmethod
-    def in_another_language(cls, model: str) -> Self:
+    def too_often(cls, n: int, why: str) -> Self:
+        """why: what the last reply was."""
         return cls(
-            f"The reply of {model} is in another language than the question, also after it was asked again. The "
-            "question is asked again by the next run; if that does not help, name another model."
+            f"{why} After {n} such replies it is not asked again before the question, the papers or the settings "
+            "change; rag-assets ask --again asks it."
         )
 
 

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pkgutil import resolve_name
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
 import anyio
 from pydantic import BaseModel
@@ -28,6 +28,8 @@ from pydantic_ai.messages import (
     ModelRequest,
     ModelResponse,
     TextPart,
+    ThinkingPart,
+    ToolCallPart,
     UserPromptPart,
 )
 from pydantic_ai.models import Model, ModelRequestParameters
@@ -55,9 +57,13 @@ ONE_REPAIR = 1
 _SECONDS, _IS_CUT = "seconds", "is_cut"
 """Keys in the metadata of a response: the time that the provider took, and whether the output limit
 cut the reply."""
+_REFUSED = "refusal"
+"""In the message about a reply that the model itself refused."""
 _SHORTER = "Your reply was cut by the output limit. Write fewer and shorter statements."
 _REJECT_TEMPERATURE = ("openai_supports_reasoning", "anthropic_disallows_sampling_settings")
 Output = TypeVar("Output", bound=BaseModel | str)
+Ended = Literal["text", "cut", "tool call", "reasoning only", "empty", "refused", "withheld"]
+"""By the output limit, or with what; a provider withholds a reply by a content filter."""
 
 
 @dataclass(frozen=True)
@@ -68,10 +74,8 @@ class StructuredReply(Generic[Output]):
     """None if the provider withheld it, or if it was still malformed after the repair."""
     texts: tuple[str, ...]
     """The texts that the model wrote, in order. After a repair there are several."""
-    is_withheld: bool
-    """Whether the provider refused to answer (a content filter)."""
-    is_cut: bool
-    """Whether the output limit cut the last text."""
+    ended: Ended
+    """How the last reply ended."""
     usage: Usage
     seconds: float
     """Time that the provider took for all answered requests, without the pauses between them."""
@@ -139,8 +143,9 @@ class StructuredModel(Generic[Output]):
         with capture_run_messages() as messages:
             try:
                 run = await self._agent.run(prompt, deps=fault_of)
-            except ContentFilterError:
-                return replace(self._reply(messages), is_withheld=True)
+            except ContentFilterError as refusal:
+                ended: Ended = "refused" if _REFUSED in str(refusal).lower() else "withheld"
+                return replace(self._reply(messages), ended=ended)
             except UnexpectedModelBehavior:
                 return self._reply(messages)
             except (ModelFault, BudgetExhausted) as fault:
@@ -159,8 +164,7 @@ class StructuredModel(Generic[Output]):
         return StructuredReply(
             output=None,
             texts=tuple(response.text or "" for response in responses),
-            is_withheld=False,
-            is_cut=bool(responses) and bool((responses[-1].metadata or {}).get(_IS_CUT)),
+            ended=_ended(responses[-1]) if responses else "empty",
             usage=summed([usage_of(self._name, access, response.usage) for response in responses]),
             seconds=round(seconds, 3),
         )
@@ -324,6 +328,17 @@ def _texts(messages: Sequence[ModelMessage]) -> list[str]:
             if hasattr(part, "content")
         ),
     ]
+
+
+def _ended(response: ModelResponse) -> Ended:
+    if (response.metadata or {}).get(_IS_CUT):
+        return "cut"
+    if any(isinstance(part, ToolCallPart) for part in response.parts):
+        return "tool call"
+    if (response.text or "").strip():
+        return "text"
+    has_thought = any(isinstance(part, ThinkingPart) for part in response.parts)
+    return "reasoning only" if has_thought else "empty"
 
 
 def _responses(messages: Sequence[ModelMessage]) -> list[ModelResponse]:

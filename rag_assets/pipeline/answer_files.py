@@ -5,9 +5,10 @@ The file may be the configured one, whose answers are the asset `qa`, or any oth
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from rag_assets.answering.drafts import kept_drafts
+from rag_assets.answering.drafts import MAX_TRIES, AnswerOptions, kept_drafts
 from rag_assets.answering.promises import ANSWER_PROMISES, AnswersCandidate
 from rag_assets.answering.records import (
     QA_AUDIT,
@@ -90,7 +91,7 @@ def answer_file(
         update = answered(
             questions,
             published,
-            engine.trace,
+            partial(engine.trace, options=AnswerOptions(max_tries=MAX_TRIES)),
             still_holds=engine.keeps_promises,
             n_at_once=engine.n_at_once,
             report=report,

@@ -32,7 +32,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from rag_assets.answering.drafts import AnswerOptions, Background
+from rag_assets.answering.drafts import MAX_TRIES, AnswerOptions, Background
 from rag_assets.core.errors import InvalidTemplate, MissingInput
 from rag_assets.questions import Question
 from rag_assets.questions.files import MAX_QUESTION_CHARS, FilterText, NonEmpty
@@ -382,7 +382,9 @@ def _planned(
 ) -> Iterator[PlannedQuestion]:
     settings = section.settings
     options = AnswerOptions(
-        k=settings.k, background=Background(template.outline, _part(section, template))
+        k=settings.k,
+        background=Background(template.outline, _part(section, template)),
+        max_tries=MAX_TRIES,
     )
     if settings.columns:
         for paper_id in settings.listed_papers or dict.fromkeys(find_papers(section)):

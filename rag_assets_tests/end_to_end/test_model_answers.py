@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from rag_assets.answering.drafts import REFUSAL
-from rag_assets.core.settings import Paths
+from rag_assets.answering.drafts import REFUSAL, AnswerOptions
+from rag_assets.core.settings import Paths, load_settings
+from rag_assets.engine import open_engine
 from rag_assets_testing.wire import (
     ProtocolName,
     Reply,
@@ -23,7 +24,7 @@ from rag_assets_testing.wire import (
 )
 from rag_assets_testing.wire.exchange import WireRequest
 from rag_assets_testing.wire.quoting_model import Prompt, lead, quoting_model, reply
-from rag_assets_testing.world import Outcome, World
+from rag_assets_testing.world import QUESTIONS, TOKENIZER, Outcome, World
 from rag_assets_tests.rounds import first_of
 
 MODELS: dict[ProtocolName, str] = {
@@ -229,6 +230,50 @@ def test_a_slip_of_the_model_is_no_statement_about_the_papers(
     assert "could not be verified" in next(
         row["verdict"] for row in rows if row["question_id"] == "invented"
     )
+
+
+@pytest.mark.parametrize("kind", ["cut", "invented"])
+def test_the_same_slip_is_paid_for_three_times_and_not_every_night(
+    world: World, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """A model that cannot answer a question would be asked it every night, for ever."""
+    question = "How far did ferritin fall?"
+    world.write_questions([{"id": "q", "question": question}, QUESTIONS[1]])
+
+    def slipping(request: WireRequest) -> Reply:
+        is_asked = question in str(request.messages[0])
+        return FAULTS[kind] if is_asked else quoting_model(request)
+
+    def night(**settings: Any) -> tuple[int, int]:
+        n_before = len(server.requests)
+        outcome = run(world, answering={"min_sources": 1, **settings})
+        return len(server.requests) - n_before, outcome.facts["qa"]["n_left"]
+
+    with WireServer("openai") as server:
+        use_wire_environment(monkeypatch, server)
+        server.answer_by(slipping)
+        nights = [night() for _ in range(5)]
+        (row,) = (row for row in audit(world.paths) if "not asked again" in row["verdict"])
+        server.answer_by(quoting_model)
+        settings = load_settings(
+            {
+                "data_dir": str(world.paths.data),
+                "answering": {"model": MODELS["openai"], "min_sources": 1},
+                "model_access": HURRIED,
+                **TOKENIZER,
+            }
+        )
+        with open_engine(settings) as engine:
+            engine.trace(question, options=AnswerOptions(again=True))
+        afterwards = night()
+
+    assert [n > 0 for n, _ in nights] == [True, True, True, False, False]
+    assert {n_left for _, n_left in nights} == {1}
+    assert row["verdict"].startswith(
+        {"cut": "The reply of openai", "invented": "The model's reply could not be verified"}[kind]
+    )
+    assert "After 3 such replies" in row["verdict"]
+    assert afterwards == (0, 0)
 
 
 def test_vectors_and_answers_of_a_run_share_one_budget(

@@ -52,7 +52,7 @@ def test_a_structured_answer_is_asked_for_and_understood(
         reply = model.ask("Which colour has grass?")
 
         [request] = server.requests
-        assert (reply.output, reply.is_withheld) == (Colour(name="green"), False)
+        assert (reply.output, reply.ended) == (Colour(name="green"), "text")
         assert (
             reply.usage.n_requests,
             reply.usage.n_input_tokens,
@@ -136,32 +136,33 @@ def test_a_reply_that_cannot_be_read_is_repaired_once_and_else_handed_on(
 ) -> None:
     """Most malformed replies are mended when the model sees what was wrong; one that was paid for
     may still be readable to us. One that was declined would be declined again."""
-    expected: list[tuple[list[Step], Colour | None, tuple[str, ...], bool]] = [
+    expected: list[tuple[list[Step], Colour | None, tuple[str, ...], str]] = [
         (
             [Reply("Green, I think."), GREEN],
             Colour(name="green"),
             ("Green, I think.", GREEN.text),
-            False,
+            "text",
         ),
-        ([Reply("Green."), Reply("Green!")], None, ("Green.", "Green!"), False),
-        ([CUT, GREEN], Colour(name="green"), (CUT.text, GREEN.text), False),
-        ([CUT, CUT], None, (CUT.text, CUT.text), False),
+        ([Reply("Green."), Reply("Green!")], None, ("Green.", "Green!"), "text"),
+        ([CUT, GREEN], Colour(name="green"), (CUT.text, GREEN.text), "text"),
+        ([CUT, CUT], None, (CUT.text, CUT.text), "cut"),
     ]
     if (
         provider != "openai"
     ):  # whose protocol has a list of choices: an empty one is a server in trouble
-        expected.append(([EmptyReply(), EmptyReply()], None, ("", ""), False))
+        expected.append(([EmptyReply(), EmptyReply()], None, ("", ""), "empty"))
     if provider != "ollama":  # which has no content filter
-        expected.append(([ProviderRefusal()], None, (), True))
+        ended = "withheld" if provider == "google" else "refused"  # which has a filter for it
+        expected.append(([ProviderRefusal()], None, (), ended))
     with WireServer(provider) as server, opened(server, monkeypatch) as (model, _):
-        for steps, output, texts, is_withheld in expected:
+        for steps, output, texts, ended in expected:
             n_before = len(server.requests)
             server.answer_with(*steps)
 
             reply = model.ask("Which colour has grass?")
 
-            assert (reply.output, reply.is_withheld) == (output, is_withheld), steps
-            assert is_withheld or reply.texts == texts, steps
+            assert (reply.output, reply.ended) == (output, ended), steps
+            assert not texts or reply.texts == texts, steps
             assert len(server.requests) - n_before == len(steps), steps
 
 

@@ -207,7 +207,7 @@ class HostedAnswerer:
         output = self._output(reply)
         reading = Reading.REPAIRED if len(reply.texts) > 1 else Reading.STRUCTURED
         if not is_in_language_of(question, output.claims):
-            raise UnreadableReply.in_another_language(self._model.model_id)
+            raise UnreadableReply.of(self._model.model_id, "other language")
         claims, n_further = _claims(output, given, question)
         return DraftAnswer(
             claims=claims,
@@ -232,12 +232,9 @@ class HostedAnswerer:
             return reply.output
         if reply.fault is not None:
             raise reply.fault
-        model = self._model.model_id
-        if reply.is_withheld:
-            raise UnreadableReply.withheld(model)
-        if reply.is_cut:
-            raise UnreadableReply.cut(model)
-        raise UnreadableReply.of(model, reply.texts[-1] if reply.texts else "")
+        raise UnreadableReply.of(
+            self._model.model_id, reply.ended, reply.texts[-1] if reply.texts else ""
+        )
 
 
 def fault_of(reply: ModelReply, given: NumberedSources, question: str) -> str:

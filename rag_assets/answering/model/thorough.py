@@ -63,15 +63,9 @@ class TriedPart:
         return all((context.chunk_id, context.text) in read for context in found.contexts)
 
 
-def united(
-    question: Question,
-    parts: Sequence[PlannedPart],
-    asked: Sequence[TriedPart],
-    steps: tuple[Step, ...],
-    pipeline: AnswerPipeline,
-) -> AnswerTrace:
-    """The trace of the whole answer. parts: all parts of the question; asked: at least one of
-    them."""
+def united(work: "_Work", pipeline: AnswerPipeline) -> AnswerTrace:
+    """The trace of the whole answer; at least one part was asked."""
+    question, parts, asked, steps = work.question, work.parts, work.asked, tuple(work.steps)
     traces = [trace for one in asked for trace in one.traces]
     results = [one.trace.result for one in asked]
     claims: dict[tuple[str, object], Claim] = {}
@@ -92,7 +86,7 @@ def united(
     open_parts = [
         f"{UNVERIFIED}{part.question}"
         if part in unverified
-        else not_asked_note(part.question, limit)
+        else not_asked_note(part.question, work.rejected.get(part, limit))
         if limit or part not in tried
         else part.question
         for part in parts
@@ -168,6 +162,8 @@ class _Work:
     asked: list[TriedPart] = field(default_factory=list)
     """Parts that went through the pipeline, in order."""
     steps: list[Step] = field(default_factory=list)
+    rejected: dict[PlannedPart, str] = field(default_factory=dict)
+    """What happened in place of an answer, by the part."""
     hindrance: ModelFault | None = None
     """The first fault that kept a part from being asked."""
 
@@ -226,9 +222,7 @@ class ThoroughPipeline:
             work.hindrance = work.hindrance or limit
         if work.hindrance and not work.is_conclusive:
             raise work.hindrance
-        yield Finished(
-            united(work.question, work.parts, work.asked, tuple(work.steps), self.pipeline)
-        )
+        yield Finished(united(work, self.pipeline))
 
     def _ask_parts(self, work: _Work) -> Iterator[Event]:
         plan = self.planner.plan(work.question.question)
@@ -243,6 +237,7 @@ class ThoroughPipeline:
                 enough = _ANY_SOURCE if len(plan.parts) > 1 else None
                 trace = yield from self._asked(work, part, work.retrieve, enough)
             except RequestRejected as fault:
+                work.rejected[part] = fault.what
                 work.hindrance = work.hindrance or fault
             else:
                 work.steps.append(_step(part, trace))

@@ -50,11 +50,17 @@ def test_the_time_of_the_question_ends_a_request_under_way(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    "fault", [(WRONG, WRONG), (CUT, CUT), REJECTED], ids=["schema", "cut", "rejected"]
+    ("fault", "why"),
+    [
+        ((WRONG, WRONG), "cannot be read as an answer. It wrote: "),
+        ((CUT, CUT), "was cut by the output limit, also after it was asked to be brief."),
+        (REJECTED, "The model refused the request."),
+    ],
+    ids=["schema", "cut", "rejected"],
 )
 @pytest.mark.parametrize("step", STEPS)
 def test_a_reply_that_cannot_be_used_costs_its_step_only(
-    tmp_path: Path, fault: tuple[Step, ...], step: str
+    tmp_path: Path, fault: tuple[Step, ...], why: str, step: str
 ) -> None:
     """A small model that writes no JSON, or a server that refuses a request, would leave the whole
     question open."""
@@ -67,8 +73,10 @@ def test_a_reply_that_cannot_be_used_costs_its_step_only(
     claims = {FALL: FELL.text, PAYER: PAID.text}
     still_open = step if step in claims else None
     assert said(trace) == {text for part, text in claims.items() if part != still_open}
-    told = (not_asked_note(still_open, ""),) if still_open else ()
-    assert trace.result.unanswered == told
+    assert len(trace.result.unanswered) == bool(still_open)
+    for note in trace.result.unanswered:
+        assert note.startswith(not_asked_note(step, " ").rstrip())
+        assert why in note
 
 
 def test_a_part_whose_reply_could_not_be_verified_is_told_as_such(tmp_path: Path) -> None:
