@@ -57,19 +57,17 @@ def update_each(
     whose worker process dies is quarantined. texts: title and summaries for the job of a paper.
     n_rows: how many of a paper's first rows `work` needs; None for all.
     """
-    wanted = {
+    new_fingerprints = {
         paper: fingerprint(rows_fingerprint, *other_inputs(paper))
         for paper, rows_fingerprint in inputs.papers.items()
     }
-    plan = plan_update(published.known, wanted)
+    plan = plan_update(published.known, new_fingerprints)
 
     def jobs() -> Iterator[PaperJob]:
         for paper_id, paper_rows in inputs.rows(plan.to_build):
-            rows, file_path = (
-                packed(paper_rows.slice(0, n_rows)),
-                paper_rows["file_path"][0].as_py(),
-            )
-            yield PaperJob(paper_id, file_path, rows, wanted[paper_id], *texts(paper_id))
+            file_path = paper_rows["file_path"][0].as_py()
+            rows = packed(paper_rows.slice(0, n_rows))
+            yield PaperJob(paper_id, file_path, rows, new_fingerprints[paper_id], *texts(paper_id))
 
     def outcomes() -> Generator[tuple[str, Made]]:
         with closing(spread(work, jobs())) as results:
@@ -80,7 +78,7 @@ def update_each(
                     )
                 yield job.paper_id, unpacked(result) if isinstance(result, bytes) else result
 
-    return PapersUpdate(plan, wanted, outcomes())
+    return PapersUpdate(plan, new_fingerprints, outcomes())
 
 
 @dataclass(frozen=True)

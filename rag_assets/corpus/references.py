@@ -93,6 +93,7 @@ def _numbered_entries(lines: Sequence[tuple[str, int | None]]) -> list[Reference
     the first one: "[1]" or "1.".
     """
     text = "\n".join(line for line, _ in lines)
+    # the number of each entry, and where it is printed
     starts: list[tuple[int, re.Match[str]]] = []
     for match in _NUMBER.finditer(text):
         number, last_number = int(match[1] or match[2]), starts[-1][0] if starts else 0
@@ -104,6 +105,7 @@ def _numbered_entries(lines: Sequence[tuple[str, int | None]]) -> list[Reference
             starts.append((number, match))
     if len(starts) < 2 or starts[0][0] != 1 or starts[0][1].start() > 0:
         return []
+    # the page of each character of `text`, line feeds included
     pages: list[int | None] = [page for line, page in lines for _ in range(len(line) + 1)]
     ends = [*(match.start() for _, match in starts[1:]), len(text)]
     return [
@@ -198,12 +200,12 @@ def _by_number(
 ) -> Callable[[str], Iterator[Mention]]:
     """A function that finds the mentions of one form of numbers in a text. A match is a mention
     only if all its numbers are in the reference list."""
-    known = {reference.number for reference in references}
+    listed_numbers = {reference.number for reference in references}
 
     def read(text: str) -> Iterator[Mention]:
         for match in pattern.finditer(text):
             numbers = _numbers_in((match[1] if pattern.groups else match[0]).translate(_PLAIN))
-            if numbers and known.issuperset(numbers):
+            if numbers and listed_numbers.issuperset(numbers):
                 yield Mention(match.start(), match.end(), numbers)
 
     return read
@@ -227,6 +229,7 @@ def _by_name(references: Sequence[Reference]) -> Callable[[str], Iterator[Mentio
     that have the other mentioned names too; if only one name is mentioned, those by one author.
     """
     years: set[str] = set()
+    # the entries by each of their first words (one is the author's name) and each year
     entries: dict[tuple[str, str], list[_ListedWork]] = {}
     for reference in references:
         words = re.findall(r"[^\W\d_]+(?:[’'-][^\W\d_]+)*", plain_lower(reference.text))
@@ -242,14 +245,14 @@ def _by_name(references: Sequence[Reference]) -> Callable[[str], Iterator[Mentio
 
     def read(text: str) -> Iterator[Mention]:
         for match in _AUTHORS_YEAR.finditer(text):
-            mentioned_words = re.findall(_WORD, match["first"] + match["more"])
-            names = [
-                plain_lower(_GENITIVE.sub("", name))
-                for name in mentioned_words
-                if name[0].isupper()
-            ]
             if not match["first"][0].isupper():
                 continue
+            names = [
+                plain_lower(_GENITIVE.sub("", name))
+                for name in re.findall(_WORD, match["first"] + match["more"])
+                if name[0].isupper()
+            ]
+            # "2019b" means 2019 if no entry has the letter
             mentioned_years = (
                 year if year in years else year[:4] for year in _YEARS.findall(match["years"])
             )

@@ -77,18 +77,18 @@ class Provider:
     """Advice if the provider does not answer at its own address."""
 
 
-def _older_limit_name(known: "ModelProfile") -> "ModelProfile":
+def _older_limit_name(profile: "ModelProfile") -> "ModelProfile":
     """pydantic-ai's facts about a model of Ollama, with the older name of the limit of output
     tokens: Ollama reads no other."""
     from pydantic_ai.profiles import merge_profile
     from pydantic_ai.profiles.openai import OpenAIModelProfile
 
     return merge_profile(
-        known, OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False)
+        profile, OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False)
     )
 
 
-def _common_features(known: "ModelProfile") -> "ModelProfile":
+def _common_features(profile: "ModelProfile") -> "ModelProfile":
     """pydantic-ai's facts about a model, reduced to what every server with OpenAI's protocol can
     do.
 
@@ -99,9 +99,9 @@ def _common_features(known: "ModelProfile") -> "ModelProfile":
     from pydantic_ai.profiles import merge_profile
     from pydantic_ai.profiles.openai import OpenAIModelProfile
 
-    is_reasoning = bool(known.get("openai_supports_reasoning", False))
+    is_reasoning = bool(profile.get("openai_supports_reasoning", False))
     return merge_profile(
-        known,
+        profile,
         OpenAIModelProfile(
             openai_chat_supports_max_completion_tokens=is_reasoning,
             supports_json_object_output=False,

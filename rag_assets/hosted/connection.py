@@ -343,14 +343,15 @@ class Connection:
             try:
                 result = await self._send(make_request)
             except ModelUnavailable as fault:
+                # 2 ** 30 seconds is more than any `max_wait_s`
                 jitter_s = random.uniform(0, min(max_wait_s, 2.0 ** min(n_attempts - 1, 30)))  # noqa: S311
                 wait_s = jitter_s if fault.retry_after_s is None else fault.retry_after_s
                 if n_attempts >= max_attempts or wait_s > max_wait_s:
                     raise
-                what = fault.what or str(fault).rstrip(".")
+                problem = fault.what or str(fault).rstrip(".")
                 logger.warning(
                     "%s (attempt %d of %d); trying again in %.1f s.",
-                    what,
+                    problem,
                     n_attempts,
                     max_attempts,
                     wait_s,

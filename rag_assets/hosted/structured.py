@@ -216,8 +216,8 @@ class _Guarded(WrapperModel):
         model_settings: ModelSettings | None,
         parameters: ModelRequestParameters,
     ) -> ModelResponse:
-        """Send a request through the connection, and clean the reply. If the last reply was cut by
-        the output limit, the request asks for a shorter one."""
+        """Send a request through the connection, and clean the reply. If the output limit cut an
+        earlier reply, the request also asks for a shorter one."""
         last = messages[-1]
         was_cut = any((reply.metadata or {}).get(_IS_CUT) for reply in _responses(messages))
         if was_cut and isinstance(last, ModelRequest):

@@ -69,8 +69,8 @@ class Window:
 def boundary_cost(before: str, after: str, rank: Rank) -> float:
     """Cost of a cut between two texts: the rank plus a hash from 0 to 1 of the last characters of
     `before` and the first characters of `after`."""
-    near = f"{before[-_HASHED_CHARS:]}\0{after[:_HASHED_CHARS]}"
-    digest = hashlib.blake2b(near.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    nearest_chars = f"{before[-_HASHED_CHARS:]}\0{after[:_HASHED_CHARS]}"
+    digest = hashlib.blake2b(nearest_chars.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return rank + int.from_bytes(digest, "big") / 2**64
 
 
@@ -82,6 +82,7 @@ def choose_cuts(items: Sequence[Item], window: Window) -> list[tuple[int, int]]:
     """
     if sum(item.size for item in items) <= window.high:
         return [(0, len(items))] if items else []
+    # items between two possible cuts are joined to one item
     starts = _possible_starts(items, window.high // _MOST_CANDIDATES)
     ends = [*starts[1:], len(items)]
     joined_items = [
@@ -117,6 +118,7 @@ def _cheapest_cuts(items: Sequence[Item], window: Window) -> list[tuple[int, int
     the least cost of runs that cover the first `last` items, `best_first[last]` the first item of
     the last of these runs."""
     n = len(items)
+    # a landmark is so cheap that every solution cuts there
     costs = [
         item.cost - _LANDMARK_BONUS
         if index > 0 and _is_landmark(items, index, 2 * window.low)
@@ -129,7 +131,7 @@ def _cheapest_cuts(items: Sequence[Item], window: Window) -> list[tuple[int, int
         for last in range(first + 1, n + 1):
             size += items[last - 1].size
             if size > window.high and last > first + 1:
-                break
+                break  # this run and all longer ones are too long
             total = (
                 best_cost[first]
                 + _undersize_cost(size, window.low)
@@ -137,6 +139,7 @@ def _cheapest_cuts(items: Sequence[Item], window: Window) -> list[tuple[int, int
             )
             if total < best_cost[last]:
                 best_cost[last], best_first[last] = total, first
+    # follow the best runs from the end to the beginning
     cuts, last = [], n
     while last:
         cuts.append((best_first[last], last))
@@ -191,9 +194,11 @@ def fitting_pieces(text: str, budget: int, count_all: CountAll) -> list[tuple[in
     ):
         if n_tokens <= budget or end - start == 1:
             fitting.append((start, end))
-        else:  # a text can have more tokens than its words counted one by one
-            tighter = max(1, min(budget - 1, 2 * budget - n_tokens))
-            inner = fitting_pieces(text[start:end], tighter, count_all)
+        else:
+            # A text can have more tokens than its words counted one by one. The piece is split
+            # again, with a budget that is lower by the excess.
+            lower_budget = max(1, min(budget - 1, 2 * budget - n_tokens))
+            inner = fitting_pieces(text[start:end], lower_budget, count_all)
             fitting += [(start + a, start + b) for a, b in inner]
     return fitting
 

@@ -248,12 +248,15 @@ def _fitting_units(
         if size <= budget:
             fitting.append(unit)
             continue
-        first, *others = [
+        first_piece, *later_pieces = [
             unit.piece(start + a, start + b)
             for start, end in sentence_spans(text)
             for a, b in fitting_pieces(text[start:end], budget, limits.count)
         ]
-        fitting += [first, *(replace(other, rank=Rank.HELD_TOGETHER) for other in others)]
+        fitting += [
+            first_piece,
+            *(replace(piece, rank=Rank.HELD_TOGETHER) for piece in later_pieces),
+        ]
     return fitting
 
 

@@ -48,6 +48,7 @@ def sized_runs(
     """The runs that chunks are cut from: units are counted, long units split, short sections
     merged."""
     sized = [*_counted(runs, settings, counter)]
+    # headings come first in a run; they do not count
     n_tokens = [
         sum(sized_run.sizes[len(sized_run.units) - _n_body(sized_run) :]) for sized_run in sized
     ]
@@ -71,15 +72,20 @@ def _counted(
         sizes: list[int] = []
         for unit in (*run.headings, *run.units):
             size = next(counts)
-            whole = titles.shortened(unit)
-            budget = max(1, settings.max_tokens - titles.size(whole))
-            pieces = fitting_pieces(whole.text, budget, counter.count_all) if size > budget else []
+            # chunks that begin with this unit repeat its title, so both must fit
+            with_short_title = titles.shortened(unit)
+            budget = max(1, settings.max_tokens - titles.size(with_short_title))
+            pieces = (
+                fitting_pieces(with_short_title.text, budget, counter.count_all)
+                if size > budget
+                else []
+            )
             if len(pieces) > 1:
-                parts = fragments(whole, pieces)
+                parts = fragments(with_short_title, pieces)
                 units += parts
                 sizes += counter.count_all([part.gap + part.text for part in parts])
             else:
-                units.append(whole)
+                units.append(with_short_title)
                 sizes.append(size)
         counted.append(
             SizedRun(

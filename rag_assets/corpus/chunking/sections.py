@@ -220,8 +220,10 @@ def merged_runs(
             for index in section
         ]
     distances = [distance(*pair) for pair in pairwise(groups)]
-    while near := [(value, index) for index, value in enumerate(distances) if value is not None]:
-        _, index = min(near)
+    while candidates := [
+        (value, index) for index, value in enumerate(distances) if value is not None
+    ]:
+        _, index = min(candidates)
         group, following = groups[index : index + 2]
         groups[index : index + 2] = [
             _Group(

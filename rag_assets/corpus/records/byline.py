@@ -120,9 +120,9 @@ def byline(lines: Lines, page: str) -> Byline:
             begins_with_a_name(line, ordinary)
             and not (is_marked or is_below_names or _MARKED.match(line))
         ):
-            is_reliable = False
+            is_reliable = False  # the line has names, but not only names that can be separated
         elif (authors or len(byline_lines) >= _MOST_BEFORE) and not _is_aside(line):
-            break
+            break  # the byline ends here
         byline_lines.append(line)
     names = [author.name for author in authors]
     is_reliable &= len(set(names)) == len(names) and not any(
@@ -173,18 +173,18 @@ def _pieces(lines: Lines, ordinary: Set[str]) -> list[str]:
     next line."""
     pieces: list[str] = []
     for line in lines:
-        first, *others = _BETWEEN.split(line) or [""]
+        first_piece, *later_pieces = _BETWEEN.split(line) or [""]
         last_piece = pieces[-1] if pieces else ""
         may_continue = (
             last_piece
-            and first
-            and not (_is_name(last_piece, ordinary) and _is_name(first, ordinary))
+            and first_piece
+            and not (_is_name(last_piece, ordinary) and _is_name(first_piece, ordinary))
         )
-        if may_continue and _is_name(f"{last_piece} {first}", ordinary):
-            pieces[-1] = f"{last_piece} {first}"
+        if may_continue and _is_name(f"{last_piece} {first_piece}", ordinary):
+            pieces[-1] = f"{last_piece} {first_piece}"
         else:
-            pieces.append(first)
-        pieces += others
+            pieces.append(first_piece)
+        pieces += later_pieces
     return [piece.strip(" .:-–/()") for piece in pieces if piece.strip(" .:-–/()")]
 
 
@@ -292,5 +292,5 @@ def _is_degree(piece: str) -> bool:
 @cache
 def _degrees() -> frozenset[str]:
     constants = HumanName("").C
-    known = {*constants.suffix_acronyms, *constants.suffix_not_acronyms}
-    return frozenset(word.replace(".", "").casefold() for word in known)
+    degrees = {*constants.suffix_acronyms, *constants.suffix_not_acronyms}
+    return frozenset(word.replace(".", "").casefold() for word in degrees)

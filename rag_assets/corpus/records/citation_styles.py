@@ -137,13 +137,13 @@ def _ris(records: Records) -> str:
 
 def _ris_lines(paper_id: str, record: Record) -> Sequence[str]:
     first, _, last = (record.pages or "").partition("-")
-    stated = [
+    fields = [
         ("TY", _RIS_TYPES.get(record.type or "", "JOUR" if record.venue else "GEN")),
         ("ID", paper_id),
         ("TI", record.title or paper_id),
         *(
-            ("AU", f"{one.family}, {one.given}" if one.given else one.family)
-            for one in record.authors
+            ("AU", f"{author.family}, {author.given}" if author.given else author.family)
+            for author in record.authors
         ),
         ("PY", str(record.year or "")),
         ("T2", record.venue or ""),
@@ -153,7 +153,7 @@ def _ris_lines(paper_id: str, record: Record) -> Sequence[str]:
         ("EP", last),
         ("DO", record.doi or ""),
     ]
-    return [*(f"{tag}  - {' '.join(value.split())}" for tag, value in stated if value), "ER  - "]
+    return [*(f"{tag}  - {' '.join(value.split())}" for tag, value in fields if value), "ER  - "]
 
 
 FORMATS: Mapping[str, Callable[[Records], str]] = {

@@ -276,11 +276,11 @@ class Libraries:
         }
         for relative in bibliographies:
             outcome = outcomes[relative]
-            new_entries, messages = (
-                ([], [f"It {outcome.reason}."]) if isinstance(outcome, Failure) else outcome
-            )
-            entries += new_entries
-            add_problems(relative, messages)
+            if isinstance(outcome, Failure):
+                add_problems(relative, [f"It {outcome.reason}."])
+            else:
+                entries += outcome[0]
+                add_problems(relative, outcome[1])
         if paper_list and is_reference_library(paper_list):
             new_entries, messages = entries_of(paper_list, papers, limits)
             entries += new_entries

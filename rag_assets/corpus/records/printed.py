@@ -164,15 +164,15 @@ def _place_of_retraction(document: Document) -> str:
     return ""
 
 
-def _plausible(stated: Sequence[Person]) -> tuple[Person, ...]:
+def _plausible(header_authors: Sequence[Person]) -> tuple[Person, ...]:
     """The authors of a header that no page confirms: without institutions, and without names that
-    are part of another name. Empty if one name occurs twice, since the header was then read from
-    two lists."""
-    names = [letters_of(person.name) for person in stated]
+    are part of another name. Empty if a name occurs twice, since two lists were then read as
+    one."""
+    names = [letters_of(person.name) for person in header_authors]
     if len(set(names)) < len(names):
         return ()
     parts_of_names = {name for name in names for other in names if name != other and name in other}
-    persons = zip(stated, names, strict=True)
+    persons = zip(header_authors, names, strict=True)
     return tuple(
         person
         for person, name in persons
@@ -262,7 +262,7 @@ def _lines_to_authors(title: str, authors: Sequence[Person], lines: Sequence[str
 
 
 def _authors(
-    stated: Sequence[Person], lines_below: Sequence[str] | None, printed: PrintedFront
+    stated_authors: Sequence[Person], lines_below: Sequence[str] | None, printed: PrintedFront
 ) -> tuple[Person, ...]:
     """The authors that the page shows.
 
@@ -270,17 +270,17 @@ def _authors(
     are printed. Otherwise they are the stated authors, if all of them are printed and no other
     person is. Otherwise there are none.
 
-    stated: the authors of the header; if it has none, those of the PDF's metadata are used.
+    stated_authors: those of the header; if it has none, those of the PDF's metadata are used.
     lines_below: the lines below the title; None if the title was not found.
     """
     if lines_below is None and not printed.set_alike:
         return ()
-    stated = stated or persons_in(printed.stated_authors)
+    stated_authors = stated_authors or persons_in(printed.stated_authors)
     by_words = byline(lines_below or (), printed.text)
     byline_lines = by_words.lines
-    authors = _agreed(by_words, stated, printed)
+    authors = _agreed(by_words, stated_authors, printed)
     letters = letters_of("\n".join((*byline_lines, *printed.set_alike)))
-    printed_authors = _printed_persons(stated, letters)
+    printed_authors = _printed_persons(stated_authors, letters)
     printed_by_name = {letters_of(author.name): author for author in printed_authors}
     n_confirmed = sum(letters_of(author.name) in printed_by_name for author in authors)
     if authors and 2 * n_confirmed >= len(printed_authors):
@@ -290,14 +290,16 @@ def _authors(
         )
     if (
         not printed_authors
-        or len(printed_authors) < len(stated)
+        or len(printed_authors) < len(stated_authors)
         or _names_left(byline_lines, printed_authors, printed.text)
     ):
         return ()
-    return tuple(_as_printed(author, byline_lines) for author in stated)
+    return tuple(_as_printed(author, byline_lines) for author in stated_authors)
 
 
-def _agreed(by_words: Byline, stated: Sequence[Person], printed: PrintedFront) -> Sequence[Person]:
+def _agreed(
+    by_words: Byline, stated_authors: Sequence[Person], printed: PrintedFront
+) -> Sequence[Person]:
     """The authors, if two readings of the page give the same family names: by the words of the
     byline, and by the style of its letters.
 
@@ -307,7 +309,7 @@ def _agreed(by_words: Byline, stated: Sequence[Person], printed: PrintedFront) -
     by_style = persons_set_alike(printed.set_alike, printed.text)
     word_names, style_names, stated_names = (
         [letters_of(person.family) for person in persons]
-        for persons in (by_words.persons, by_style, stated)
+        for persons in (by_words.persons, by_style, stated_authors)
     )
     if word_names == style_names or (not word_names and len(style_names) > 1):
         return by_style
@@ -329,23 +331,24 @@ def _are_named_again(persons: Sequence[Person], page: str) -> bool:
     )
 
 
-def _printed_persons(stated: Sequence[Person], region: str) -> list[Person]:
+def _printed_persons(persons: Sequence[Person], region: str) -> list[Person]:
     """The persons whose full names are in the region, in the order of the region. A name that is
     only part of another person's name there is left out."""
-    found: list[tuple[int, int, Person]] = []
-    for person in stated:
+    places: list[tuple[int, int, Person]] = []
+    for person in persons:
+        # either order: "Ada Lund", "Lund Ada"
         for name in (
             letters_of(f"{person.given}{person.family}"),
             letters_of(f"{person.family}{person.given}"),
         ):
             start = region.find(name) if len(name) > 1 else -1
             if start >= 0:
-                found.append((start, start + len(name), person))
+                places.append((start, start + len(name), person))
                 break
-    whole = [
-        place for place in found if not any(_is_within(place[:2], other[:2]) for other in found)
+    not_within = [
+        place for place in places if not any(_is_within(place[:2], other[:2]) for other in places)
     ]
-    return [person for _, _, person in sorted(whole, key=lambda place: place[0])]
+    return [person for _, _, person in sorted(not_within, key=lambda place: place[0])]
 
 
 def _is_within(inner: tuple[int, int], outer: tuple[int, int]) -> bool:
@@ -384,14 +387,14 @@ def _as_printed(person: Person, region: Sequence[str]) -> Person:
     return _with_details(person_of(match[0]), person) if match else person
 
 
-def _with_details(read: Person, known: Person | None) -> Person:
+def _with_details(printed_person: Person, known_person: Person | None) -> Person:
     """The person whose name was read, with affiliation and other details of the known person."""
-    if known is None:
-        return read
-    return replace(known, family=read.family, given=read.given)
+    if known_person is None:
+        return printed_person
+    return replace(known_person, family=printed_person.family, given=printed_person.given)
 
 
-def _year(stated: int | None, text: str) -> int | None:
+def _year(header_year: int | None, text: str) -> int | None:
     """The year of publication: the header's year if the page prints it, else the year of the arXiv
     stamp, else the year in lines about publication. Forms of such lines are tried in the order of
     `_OF_PUBLICATION`; a form counts if its lines name exactly one year."""
@@ -402,9 +405,9 @@ def _year(stated: int | None, text: str) -> int | None:
         and not _OF_READER.search(line)
         and not _HANDED_IN.search(previous)
     ]
-    printed = [int(year) for line in lines for year in _YEAR.findall(line)]
-    if stated is not None and stated in printed:
-        return stated
+    printed_years = [int(year) for line in lines for year in _YEAR.findall(line)]
+    if header_year is not None and header_year in printed_years:
+        return header_year
     if stamp := _STAMP.search(text):
         return int(stamp[1])
     for pattern in _OF_PUBLICATION:
@@ -416,13 +419,15 @@ def _year(stated: int | None, text: str) -> int | None:
     return None
 
 
-def _doi(stated: str | None, printed: Sequence[str], metadata: Sequence[str]) -> str | None:
+def _doi(
+    header_doi: str | None, printed_dois: Sequence[str], metadata_dois: Sequence[str]
+) -> str | None:
     """The paper's DOI. The header's DOI, unless the page prints only others; else the only DOI on
     the page. If the page prints none or several, the only fitting one of the PDF's metadata."""
-    if stated in printed or (stated and not printed):
-        return stated
-    completed = [doi for doi in printed if stated and doi.startswith(stated)]
-    if completed or len(printed) == 1:
-        return (completed or printed)[0]
-    named = [doi for doi in metadata if doi in printed or not printed]
-    return named[0] if len(named) == 1 else None
+    if header_doi in printed_dois or (header_doi and not printed_dois):
+        return header_doi
+    completed = [doi for doi in printed_dois if header_doi and doi.startswith(header_doi)]
+    if completed or len(printed_dois) == 1:
+        return (completed or printed_dois)[0]
+    fitting = [doi for doi in metadata_dois if doi in printed_dois or not printed_dois]
+    return fitting[0] if len(fitting) == 1 else None

@@ -69,7 +69,7 @@ def title_pages(papers: pa.Table) -> dict[str, str]:
     schema PAPERS."""
     sources = papers["sources"].to_pylist()
     pages = {
-        paper: title_page(record, {one["field"]: one["source"] for one in fields})
+        paper: title_page(record, {item["field"]: item["source"] for item in fields})
         for (paper, record), fields in zip(records_from(papers).items(), sources, strict=True)
     }
     return {paper: page for paper, page in pages.items() if page}
@@ -81,9 +81,11 @@ def title_page(record: Record, stated_by: Mapping[str, str]) -> str:
 
     stated_by: the source of each field, by the field's name.
     """
-    affiliations = dict.fromkeys(one.affiliation for one in record.authors if one.affiliation)
+    affiliations = dict.fromkeys(
+        author.affiliation for author in record.authors if author.affiliation
+    )
     statements = {
-        AUTHORS: "; ".join(one.name for one in record.authors),
+        AUTHORS: "; ".join(author.name for author in record.authors),
         AFFILIATIONS: "; ".join(affiliations),
         VENUE: _venue(record),
         DATE: str(record.year or ""),

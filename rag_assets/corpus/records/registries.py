@@ -161,18 +161,18 @@ class Registries:
         used."""
         if not self._contact:
             return {}
-        known = self._kept.get_all(dois)
+        replies = self._kept.get_all(dois)
         oldest_valid = self._now() - _ASKED_AGAIN_AFTER_S
         if to_ask := [
-            doi for doi in sorted(dois) if doi not in known or known[doi].asked < oldest_valid
+            doi for doi in sorted(dois) if doi not in replies or replies[doi].asked < oldest_valid
         ]:
-            known |= anyio.run(self._ask_all, to_ask)
-        return {doi: registered for doi, registered in known.items() if registered.registry}
+            replies |= anyio.run(self._ask_all, to_ask)
+        return {doi: registered for doi, registered in replies.items() if registered.registry}
 
     async def _ask_all(self, dois: Sequence[str]) -> dict[str, Registered]:
         """The replies by DOI. A DOI that could not be looked up is left out and asked again in the
         next run."""
-        found: dict[str, Registered] = {}
+        replies: dict[str, Registered] = {}
         async with httpx2.AsyncClient(
             timeout=_TIMEOUT_S,
             # no compression: a small compressed reply could fill the memory
@@ -181,15 +181,15 @@ class Registries:
         ) as client:
             for doi in dois:
                 try:
-                    found[doi] = await self._ask(doi, client)
+                    replies[doi] = await self._ask(doi, client)
                 except _RegistryUnavailable:
                     continue
-                self._kept.put(doi, found[doi])
-        if n_left := len(dois) - len(found):
+                self._kept.put(doi, replies[doi])
+        if n_left := len(dois) - len(replies):
             logger.warning(
                 "%d of %d DOIs could not be looked up; the next run asks again.", n_left, len(dois)
             )
-        return found
+        return replies
 
     async def _ask(self, doi: str, client: httpx2.AsyncClient) -> Registered:
         """The reply of the first registry that knows the DOI. Raises _RegistryUnavailable if a

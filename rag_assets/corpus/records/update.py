@@ -83,11 +83,11 @@ def update_papers(
         for paper, row in papers.items()
     ]
     statements = _statements(paper_keys, libraries, look_up)
-    wanted = {
+    new_fingerprints = {
         paper: statement.fingerprint(document_versions[paper])
         for paper, statement in statements.items()
     }
-    plan = plan_update(fingerprints_by_paper(published), wanted)
+    plan = plan_update(fingerprints_by_paper(published), new_fingerprints)
     if plan.is_noop:
         return published, plan
     new_rows = []
@@ -95,7 +95,10 @@ def update_papers(
     for paper_id in plan.to_build:
         record, sources = statements[paper_id].added_to(*own_records[paper_id])
         own_values = {_own(name): getattr(own_records[paper_id][0], name) for name in _MATCHED_BY}
-        versions = {"made_of": document_versions[paper_id], "fingerprint": wanted[paper_id]}
+        versions = {
+            "made_of": document_versions[paper_id],
+            "fingerprint": new_fingerprints[paper_id],
+        }
         origins = [{"field": field, "source": source} for field, source in sorted(sources.items())]
         new_rows.append(
             asdict(record) | own_values | versions | {"paper_id": paper_id, "sources": origins}

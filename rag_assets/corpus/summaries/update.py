@@ -211,15 +211,16 @@ def update_summaries(
     published_summaries = dict(
         zip(published["key"].to_pylist(), published["summary"].to_pylist(), strict=True)
     )
-    wanted = [
-        (document, chunk, summarizer.key_of(document, chunk))
-        for document, paper_chunks in (
-            _document(paper_id, paper_rows, titles) for paper_id, paper_rows in by_paper(chunks)
-        )
-        for chunk in paper_chunks
-    ]
+    keyed_chunks: list[tuple[AskedDocument, AskedChunk, str]] = []
+    for paper_id, paper_rows in by_paper(chunks):
+        document, paper_chunks = _document(paper_id, paper_rows, titles)
+        keyed_chunks += [
+            (document, chunk, summarizer.key_of(document, chunk)) for chunk in paper_chunks
+        ]
     to_ask = [
-        (document, chunk, key) for document, chunk, key in wanted if key not in published_summaries
+        (document, chunk, key)
+        for document, chunk, key in keyed_chunks
+        if key not in published_summaries
     ]
     new_summaries, failures = ask_each(
         ((key, (document, chunk)) for document, chunk, key in to_ask),
@@ -227,11 +228,9 @@ def update_summaries(
         n_at_once,
         lambda n_done: report(n_done, len(to_ask)),
     )
-    summaries = {
-        key: published_summaries[key] for _, _, key in wanted if key in published_summaries
-    } | new_summaries
     table = _table(
-        [(document.paper_id, chunk.chunk_id, key) for document, chunk, key in wanted], summaries
+        [(document.paper_id, chunk.chunk_id, key) for document, chunk, key in keyed_chunks],
+        published_summaries | new_summaries,
     )
     plan = plan_update(fingerprints_by_paper(published), fingerprints_by_paper(table))
     missing = [
@@ -263,12 +262,12 @@ def _up_to(texts: Iterator[str], n_chars: int) -> Iterator[str]:
         n_chars -= len(text)
 
 
-def _table(wanted: Sequence[tuple[str, str, str]], summaries: Mapping[str, str]) -> pa.Table:
-    """The table of summaries. wanted: paper_id, chunk_id and key of every chunk; a chunk whose key
-    has no summary is left out."""
+def _table(keyed_chunks: Sequence[tuple[str, str, str]], summaries: Mapping[str, str]) -> pa.Table:
+    """The table of summaries. keyed_chunks: paper_id, chunk_id and key of every chunk; a chunk
+    whose key has no summary is left out."""
     rows = [
         {"paper_id": paper, "chunk_id": chunk, "summary": summaries[key], "key": key}
-        for paper, chunk, key in wanted
+        for paper, chunk, key in keyed_chunks
         if key in summaries
     ]
     summaries_by_paper: dict[str, list[list[str]]] = {}
@@ -288,8 +287,8 @@ SUMMARY_PROMISES: list[Promise[SummaryUpdate]] = [
         "Every chunk has a summary, where summaries.model names a model. A chunk without is searched by its own text, "
         "and the next run asks for it.",
         lambda update: [
-            {"paper_id": one.paper_id, "chunk_id": one.chunk_id, "why": one.why}
-            for one in update.missing
+            {"paper_id": chunk.paper_id, "chunk_id": chunk.chunk_id, "why": chunk.why}
+            for chunk in update.missing
         ],
         "warning",
     ),

@@ -170,13 +170,13 @@ class HubModel(ModelEmbedder):
         from fastembed import TextEmbedding
         from fastembed.common.model_description import DenseModelDescription, ModelSource
 
-        known = {model["model"]: model for model in TextEmbedding.list_supported_models()}
-        if self._name not in known:
-            names = ", ".join(sorted(known))
+        descriptions = {model["model"]: model for model in TextEmbedding.list_supported_models()}
+        if self._name not in descriptions:
+            names = ", ".join(sorted(descriptions))
             raise InvalidSettings(
                 f"embedding.model: fastembed does not know {self._name!r}, only: {names}."
             )
-        model = known[self._name]
+        model = descriptions[self._name]
         return DenseModelDescription(**(model | {"sources": ModelSource(**model["sources"])}))
 
     @cached_property

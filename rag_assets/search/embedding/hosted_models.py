@@ -165,16 +165,16 @@ def chosen_model(settings: EmbeddingSettings) -> ChosenModel:
     key is not set.
     """
     name = ModelName.parse(settings.model, setting=SETTING, instead="a model that runs here")
-    known = KNOWN_MODELS.get(str(name).removesuffix(":latest"))
+    known_model = KNOWN_MODELS.get(str(name).removesuffix(":latest"))
     if shut_down := _SHUT_DOWN.get(str(name)):
         logger.warning(
             "%s was announced to be shut down on %s; its successor is %s.", name, *shut_down
         )
     access = require_access(name.provider)
-    dimension, asked_dimension = _dimension(name, known, settings)
-    max_tokens = settings.max_tokens or (known.max_tokens if known else 0)
+    dimension, asked_dimension = _dimension(name, known_model, settings)
+    max_tokens = settings.max_tokens or (known_model.max_tokens if known_model else 0)
     prefixes = _prefixes(name, settings)
-    is_exact = known is not None and known.is_wordpiece
+    is_exact = known_model is not None and known_model.is_wordpiece
     counted_limit = max_tokens if is_exact else int(max_tokens * MARGIN)
     max_passage_tokens = counted_limit - StandInTokenizer().count_plain([prefixes.passage])[0]
     if not dimension or max_passage_tokens < 1:
@@ -202,24 +202,24 @@ def chosen_model(settings: EmbeddingSettings) -> ChosenModel:
 
 
 def _dimension(
-    name: ModelName, known: KnownModel | None, settings: EmbeddingSettings
+    name: ModelName, known_model: KnownModel | None, settings: EmbeddingSettings
 ) -> tuple[int, int | None]:
     """The length of the vectors (0 if neither table nor settings give it), and the length to ask
     the provider for (None for its default)."""
-    wanted = settings.dimensions
-    if known is None or wanted is None or wanted == known.dimension:
-        return wanted or (known.dimension if known else 0), None
-    if known.least_dimension is None:
+    configured = settings.dimensions
+    if known_model is None or configured is None or configured == known_model.dimension:
+        return configured or (known_model.dimension if known_model else 0), None
+    if known_model.least_dimension is None:
         raise InvalidSettings(
-            f"embedding.dimensions = {wanted}, but the vectors of {name} have {known.dimension} numbers and cannot be "
+            f"embedding.dimensions = {configured}, but the vectors of {name} have {known_model.dimension} numbers and cannot be "
             "shortened. Leave it empty."
         )
-    if not known.least_dimension <= wanted <= known.dimension:
+    if not known_model.least_dimension <= configured <= known_model.dimension:
         raise InvalidSettings(
-            f"embedding.dimensions = {wanted}, but the vectors of {name} have {known.least_dimension} to "
-            f"{known.dimension} numbers."
+            f"embedding.dimensions = {configured}, but the vectors of {name} have {known_model.least_dimension} to "
+            f"{known_model.dimension} numbers."
         )
-    return wanted, wanted
+    return configured, configured
 
 
 def _prefixes(name: ModelName, settings: EmbeddingSettings) -> Prefixes:

@@ -86,31 +86,34 @@ class _BertGraph:
         )
         return "embeddings.normalised"
 
-    def layer(self, at: str, hidden: str, output: str) -> str:
+    def layer(self, name: str, hidden: str, output: str) -> str:
         """Add self-attention and feed-forward. After each, its input is added to its output, and
-        the sum is normalised. at: name of the layer in the weights."""
+        the sum is normalised. name: of the layer in the weights."""
         attended = self._normalised_sum(
-            self._attention(at, hidden), hidden, f"{at}.attention.output", f"{at}.attended"
+            self._attention(name, hidden), hidden, f"{name}.attention.output", f"{name}.attended"
         )
-        wide = self._product(attended, f"{at}.intermediate.dense")
-        bias = self._constant(f"{at}.intermediate.dense.bias")
-        active = self._node("BiasGelu", [wide, bias], [f"{at}.active"])
-        return self._normalised_sum(active, attended, f"{at}.output", output)
+        wide = self._product(attended, f"{name}.intermediate.dense")
+        bias = self._constant(f"{name}.intermediate.dense.bias")
+        active = self._node("BiasGelu", [wide, bias], [f"{name}.active"])
+        return self._normalised_sum(active, attended, f"{name}.output", output)
 
-    def _attention(self, at: str, hidden: str) -> str:
+    def _attention(self, layer_name: str, hidden: str) -> str:
         """Add self-attention, with the three weights of query, key and value joined, as the fused
         operator needs them."""
-        parts = [f"{at}.attention.self.{part}" for part in ("query", "key", "value")]
+        parts = [f"{layer_name}.attention.self.{part}" for part in ("query", "key", "value")]
         weight = np.concatenate([self._weights[f"{part}.weight"].T for part in parts], axis=1)
         bias = np.concatenate([self._weights[f"{part}.bias"] for part in parts])
         inputs = [
             hidden,
-            self._made_constant(f"{at}.attention.weight", weight),
-            self._made_constant(f"{at}.attention.bias", bias),
+            self._made_constant(f"{layer_name}.attention.weight", weight),
+            self._made_constant(f"{layer_name}.attention.bias", bias),
             *([] if self._shape.is_fed_embeddings else ["n_tokens"]),
         ]
         return self._node(
-            "Attention", inputs, [f"{at}.heads"], attributes={"num_heads": self._shape.n_heads}
+            "Attention",
+            inputs,
+            [f"{layer_name}.heads"],
+            attributes={"num_heads": self._shape.n_heads},
         )
 
     def _normalised_sum(self, values: str, residual: str, dense_at: str, output: str) -> str:
@@ -127,13 +130,13 @@ class _BertGraph:
             "LayerNormalization", inputs, [output], domain=_PLAIN, attributes=self._epsilon
         )
 
-    def _product(self, values: str, at: str) -> str:
+    def _product(self, values: str, name: str) -> str:
         """Add the product of `values` with a weight matrix."""
-        matrix = self._made_constant(f"{at}.matrix", self._weights[f"{at}.weight"].T)
-        return self._node("MatMul", [values, matrix], [f"{at}.product"], domain=_PLAIN)
+        matrix = self._made_constant(f"{name}.matrix", self._weights[f"{name}.weight"].T)
+        return self._node("MatMul", [values, matrix], [f"{name}.product"], domain=_PLAIN)
 
-    def _layer_norm(self, at: str) -> list[str]:
-        return [self._constant(f"{at}.LayerNorm.{part}") for part in ("weight", "bias")]
+    def _layer_norm(self, name: str) -> list[str]:
+        return [self._constant(f"{name}.LayerNorm.{part}") for part in ("weight", "bias")]
 
     def _constant(self, name: str) -> str:
         return self._made_constant(name, self._weights[name])
@@ -171,9 +174,11 @@ def write_bert(weights: Weights, shape: BertShape, path: Path) -> None:
     graph = _BertGraph(weights, shape)
     hidden = graph.embeddings()
     for index in range(shape.n_layers):
-        at = f"encoder.layer.{index}"
+        layer_name = f"encoder.layer.{index}"
         hidden = graph.layer(
-            at, hidden, _OUTPUT if index == shape.n_layers - 1 else f"{at}.normalised"
+            layer_name,
+            hidden,
+            _OUTPUT if index == shape.n_layers - 1 else f"{layer_name}.normalised",
         )
     tokens = ["n_texts", "n_tokens_padded"]
     model = helper.make_model(

@@ -74,6 +74,7 @@ class PackedModel:
         for _ in range(self._next("iI")[0]):
             character, n_others = self._next("IB")
             replaced[character] = "".join(map(chr, self._next(f"{n_others}I")))
+        # all pieces follow each other in one text; piece i is between bound i and bound i + 1
         texts = [text[a:b].decode() for a, b in pairwise(bounds)]
         self.pieces = Pieces(texts, scores, start, end, unknown, replaced)
         self._tensors: dict[str, tuple[int, int]] = {}

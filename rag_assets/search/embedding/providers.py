@@ -128,9 +128,9 @@ def _refuse_sizes(settings: EmbeddingSettings) -> None:
 
 def _unknown(model: str) -> InvalidSettings:
     """The error for a model that does not exist."""
-    known = ", ".join(f"local:{name}" for name in LOCAL_MODELS)
+    local = ", ".join(f"local:{name}" for name in LOCAL_MODELS)
     hosted = ", ".join(f"{provider}:<model>" for provider in EMBEDDING_REQUESTS)
     return InvalidSettings(
-        f"embedding.model = {model!r} does not exist. It can be: {known}, fastembed:<a model of fastembed's list>, "
+        f"embedding.model = {model!r} does not exist. It can be: {local}, fastembed:<a model of fastembed's list>, "
         f"{hosted}."
     )

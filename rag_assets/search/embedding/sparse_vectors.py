@@ -105,20 +105,20 @@ def _described(name: str) -> "SparseModelDescription":
     from fastembed.common.model_description import ModelSource, SparseModelDescription
 
     # other models also need statistics of the corpus
-    known = {
+    descriptions = {
         entry["model"]: entry
         for entry in SparseTextEmbedding.list_supported_models()
         if not entry["requires_idf"]
     }
-    known.pop("prithvida/Splade_PP_en_v1", None)  # an old name of a model in the list
+    descriptions.pop("prithvida/Splade_PP_en_v1", None)  # an old name of a model in the list
     provider, _, model = name.partition(":")
-    if provider != "fastembed" or model not in known:
-        names = ", ".join(f"fastembed:{entry}" for entry in sorted(known))
+    if provider != "fastembed" or model not in descriptions:
+        names = ", ".join(f"fastembed:{entry}" for entry in sorted(descriptions))
         raise InvalidSettings(
             f"embedding.sparse_model = {name!r} does not exist. It can be: none, {names}."
         )
     return SparseModelDescription(
-        **(known[model] | {"sources": ModelSource(**known[model]["sources"])})
+        **(descriptions[model] | {"sources": ModelSource(**descriptions[model]["sources"])})
     )
 
 
@@ -193,5 +193,5 @@ def _packed(vector: SparseVector) -> bytes:
 
 def _unpacked(content: bytes) -> SparseVector:
     half = len(content) // 2
-    places, weights = np.frombuffer(content[:half], "<u4"), np.frombuffer(content[half:], "<f4")
-    return SparseVector(tuple(places.tolist()), tuple(weights.tolist()))
+    indexes, weights = np.frombuffer(content[:half], "<u4"), np.frombuffer(content[half:], "<f4")
+    return SparseVector(tuple(indexes.tolist()), tuple(weights.tolist()))

@@ -211,12 +211,12 @@ class PassageTokens:
     def _exact(self, texts: Sequence[str], role: Role) -> list[TokenVectors]:
         """The exact token vectors of texts, from the cache or encoded now."""
         keys = {text: f"{role}: {text}" for text in texts}
-        known = self._kept.get_all(keys.values())
-        missing = [text for text, key in keys.items() if key not in known]
+        tokens_by_key = self._kept.get_all(keys.values())
+        missing = [text for text, key in keys.items() if key not in tokens_by_key]
         for text, tokens in zip(missing, self._encoded(missing, role), strict=True):
-            known[keys[text]] = tokens
-        self._kept.keep(known)
-        return [known[keys[text]] for text in texts]
+            tokens_by_key[keys[text]] = tokens
+        self._kept.keep(tokens_by_key)
+        return [tokens_by_key[keys[text]] for text in texts]
 
     def _encoded(self, texts: Sequence[str], role: Role) -> list[TokenVectors]:
         """The token vectors of texts, rotated if there is a store."""

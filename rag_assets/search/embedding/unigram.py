@@ -45,6 +45,8 @@ class UnigramTokenizer:
         ids: list[int] = []
         spans: list[tuple[int, int]] = []
         for word in _WORD.finditer("".join(replaced)):
+            # `start` counts the characters of the word's pieces so far; a piece without characters
+            # is only the mark of a beginning
             start = word.start()
             for id_, length in self._pieces(word[0]):
                 ids.append(id_)
@@ -75,6 +77,7 @@ class UnigramTokenizer:
                 if best[start] + score > best[end]:
                     best[end] = best[start] + score
                     last[end] = start, self._unknown if id_ is None else id_
+        # follow the best pieces from the end; `_BEFORE_WORD` is not a character of the word
         pieces: list[tuple[int, int]] = []
         end = len(text)
         while end:

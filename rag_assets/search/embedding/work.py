@@ -68,8 +68,9 @@ def by_paper_if_lost(
     paper_of: Mapping[str, str],
     batches: Iterable[Batch],
 ) -> Generator[tuple[Batch, Result | Failure]]:
-    """Do `work` on batches of texts, and repeat a lost batch (its worker died) paper by paper, so
-    that one bad paper does not cost others their vectors.
+    """Do `work` on batches of texts. If a batch is lost (its worker died), its texts are tried
+    again, one batch per paper, so that one bad paper does not cost others their vectors. A batch of
+    a single paper is not tried again; its failure is returned.
 
     paper_of: paper_id of each text. Raises WorkLost if `_MOST_LOST` batches in a row are lost.
     """

@@ -207,12 +207,14 @@ class ChromaFiles:
 
     def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> None:
         """Write the vector file, and the database too, unless that may wait (see `_may_wait`)."""
-        wanted = {id_: row.fingerprint for id_, row in rows.items()}
-        plan = plan_update(self.fingerprints(folder), wanted)
+        new_fingerprints = {id_: row.fingerprint for id_, row in rows.items()}
+        plan = plan_update(self.fingerprints(folder), new_fingerprints)
         to_build = [rows[id_] for id_ in plan.to_build]
-        new = dict(zip(plan.to_build, self.vectors_of(to_build), strict=True)) if to_build else {}
-        write_vectors(folder, rows, new)
-        plan = plan_update(_in_database(folder, "fingerprint"), wanted)
+        new_vectors = (
+            dict(zip(plan.to_build, self.vectors_of(to_build), strict=True)) if to_build else {}
+        )
+        write_vectors(folder, rows, new_vectors)
+        plan = plan_update(_in_database(folder, "fingerprint"), new_fingerprints)
         if _may_wait(folder, plan, rows):
             n_behind = len(plan.to_build) + len(plan.removed)
             logger.info("Chroma's database waits: %d of %d passages differ.", n_behind, len(rows))
@@ -346,10 +348,10 @@ class _WritableStore(ChromaStore):
     def rewrite_one(self) -> None:
         """Write one row again as it is. Chroma keeps the last entry of its log, which may contain a
         deleted passage; this entry replaces it."""
-        kept = self._collection.get(limit=1, include=["embeddings", "metadatas"])
-        if kept["ids"]:
+        row = self._collection.get(limit=1, include=["embeddings", "metadatas"])
+        if row["ids"]:
             self._collection.upsert(
-                ids=kept["ids"], embeddings=kept["embeddings"], metadatas=kept["metadatas"]
+                ids=row["ids"], embeddings=row["embeddings"], metadatas=row["metadatas"]
             )
 
 

@@ -53,6 +53,7 @@ class ExactVectors:
             content = pa.py_buffer(mmap(file.fileno(), 0, access=ACCESS_READ))
             batch = pa.ipc.open_file(content).get_batch(0)
             numbers = batch["vector"].flatten()
+            # where the first number of the first vector is in the file
             offset = numbers.buffers()[1].address - content.address + _FLOAT_BYTES * numbers.offset
             stored = _StoredVectors(
                 os.dup(file.fileno()), offset, (len(batch), batch["vector"].type.list_size)
@@ -84,12 +85,13 @@ class ExactVectors:
         if limit < len(rows):
             rough, max_error = self._rough.cosines(question)
             rough = rough[rows]
-            # a vector further behind than the errors of two cosines cannot be among the nearest
+            # Read only vectors that may be among the `limit` nearest: those whose rough cosine is
+            # not lower than the limit-th best one by more than the errors of both.
             rows = rows[rough >= np.partition(rough, -limit)[-limit] - 2 * max_error]
         cosines = _cosines(self._stored.rows(rows), question)
         if limit < len(rows):
             lowest = np.partition(cosines, -limit)[-limit]
-            # all that tie for the last place; the order of their ids decides below
+            # keeps all passages that tie for the last place; their ids decide below
             is_nearest = cosines >= lowest
             rows, cosines = rows[is_nearest], cosines[is_nearest]
         ids = (self._ids[row].as_py() for row in rows.tolist())
@@ -127,13 +129,13 @@ class ExactVectors:
     def _rows_in(self, scope: Scope) -> npt.NDArray[np.intp]:
         """Numbers of the rows whose passages the scope allows."""
         if scope.passage_ids is None:
-            column, wanted = self._papers, list(scope.paper_ids or ())
+            column, ids = self._papers, list(scope.paper_ids or ())
         else:
-            column, wanted = self._ids, list(scope.passage_ids)
+            column, ids = self._ids, list(scope.passage_ids)
         # pa.array() of a list would import pandas, which takes 35 MB
-        values = pa.lib.StringBuilder()
-        values.append_values(wanted)
-        inside = pc.indices_nonzero(pc.is_in(column, values.finish()))
+        builder = pa.lib.StringBuilder()
+        builder.append_values(ids)
+        inside = pc.indices_nonzero(pc.is_in(column, builder.finish()))
         return np.from_dlpack(inside).astype(np.intp)
 
     def _row_of(self, passage_id: str) -> int | None:
@@ -196,6 +198,7 @@ class _RoughVectors:
         self._scales = np.empty(stored.shape[0], np.float32)
         self._error = 0.0
         """Length of the longest difference between a vector and its approximation."""
+        # per vector: the largest number becomes 127 (or -127), so the scale is that number / 127
         for start in range(0, len(self._scales), _ROWS_AT_ONCE):
             rows = slice(start, min(start + _ROWS_AT_ONCE, len(self._scales)))
             vectors = stored.rows(np.arange(rows.start, rows.stop))

@@ -72,8 +72,8 @@ def is_intact(folder: Path) -> bool:
 def damaged_files(folder: Path) -> list[Path]:
     """Files of the index in `folder` that are missing, changed or not in its manifest. Empty if the
     manifest lists no files."""
-    wanted = manifest_content(folder).get("files")
-    if wanted is None:
+    listed = manifest_content(folder).get("files")
+    if listed is None:
         return []
     try:
         actual = _checksums(folder)
@@ -81,8 +81,8 @@ def damaged_files(folder: Path) -> list[Path]:
         return [folder]
     return [
         folder / name
-        for name in sorted(wanted.keys() | actual.keys())
-        if wanted.get(name) != actual.get(name)
+        for name in sorted(listed.keys() | actual.keys())
+        if listed.get(name) != actual.get(name)
     ]
 
 
@@ -277,13 +277,15 @@ def stage_index(
     fingerprints = {id_: row.fingerprint for id_, row in wanted.items()}
     report = report or (lambda *_: None)
     without = tuple(sorted(row.passage_id for row in rows if row.paper_id in lost))
-    complete = IndexManifest.of(target.identity, {row.passage_id: row.fingerprint for row in rows})
-    manifest = replace(complete, without=without)
+    all_rows = IndexManifest.of(target.identity, {row.passage_id: row.fingerprint for row in rows})
+    manifest = replace(all_rows, without=without)
     published = target.published()
+    # `==` compares identity and passages, but not `without`
     if published == manifest and published.without == without:
         return StagedIndex(UpdatePlan(unchanged=tuple(sorted(wanted))), published)
     can_be_updated = published is not None and published.identity == target.identity
     plan = plan_update(target.fingerprints() if can_be_updated else {}, fingerprints)
+    # changed passages since the index was built from nothing, in all updates together
     n_changed = len(plan.to_build) + len(plan.removed) + (published.n_changed if published else 0)
     staged = StagedFiles()
     folder = staged.path(target.folder)

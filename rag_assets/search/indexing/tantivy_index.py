@@ -68,13 +68,13 @@ class Analyser:
 
     def terms(self, text: str) -> list[str]:
         """The terms of a text in order; a word comes before its parts and pairs."""
-        found: list[str] = []
+        all_terms: list[str] = []
         for word in self._words.analyze(plain(text)):
-            found.append(word)
+            all_terms.append(word)
             if "-" in word:
-                found += self._parts.analyze(word)
-            found += pairs_in(word)
-        return found
+                all_terms += self._parts.analyze(word)
+            all_terms += pairs_in(word)
+        return all_terms
 
 
 class TantivyIndex:
@@ -105,7 +105,7 @@ class TantivyIndex:
             return []
         allowed_ids = None if scope is None else scope.passage_ids
         n_fetched = n_wanted + _TIE_MARGIN
-        # so many allowed ids are not part of the query, so more hits are needed
+        # so many ids are not part of the query: some hits will not be allowed, so fetch more
         if allowed_ids is not None and len(allowed_ids) > _MOST_TERMS:
             n_fetched = n_fetched * self._searcher.num_docs // len(allowed_ids)
         while True:

@@ -105,15 +105,15 @@ def known_to_fastembed(name: str, model_file: str) -> "BaseModelDescription":
     from fastembed.rerank.cross_encoder import TextCrossEncoder
 
     with _REGISTERING:
-        known = {
+        descriptions = {
             model["model"].lower(): model for model in TextCrossEncoder.list_supported_models()
         }
-        if name.lower() not in known:
+        if name.lower() not in descriptions:
             TextCrossEncoder.add_custom_model(
                 name, sources=ModelSource(hf=name), model_file=model_file
             )
             return BaseModelDescription(name, ModelSource(hf=name), model_file, "", "", 0.0)
-    model = known[name.lower()]
+    model = descriptions[name.lower()]
     return BaseModelDescription(**(model | {"sources": ModelSource(**model["sources"])}))
 
 

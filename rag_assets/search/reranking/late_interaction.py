@@ -66,8 +66,8 @@ def _best_window(terms: Sequence[str], weights: Mapping[str, float]) -> float:
     weighted = [(index, term) for index, term in enumerate(terms) if term in weights]
     best = 0.0
     for number, (start, _) in enumerate(weighted):
-        near = {term for index, term in weighted[number:] if index < start + _WINDOW}
-        best = max(best, sum(weights[term] for term in sorted(near)))
+        window_terms = {term for index, term in weighted[number:] if index < start + _WINDOW}
+        best = max(best, sum(weights[term] for term in sorted(window_terms)))
     return best
 
 

@@ -198,6 +198,7 @@ def joined(
 def _score_of(hidden: NDArray[np.float32], segments: _Ids, head: Head) -> float:
     """The head's score. hidden: the encoder's output, shape (n_tokens, n_hidden)."""
     unit = hidden / np.linalg.norm(hidden, axis=1, keepdims=True)
+    # the first token stands for both texts, so it does not count as a token of the question
     in_question, in_sentence = (segments == QUESTION)[1:], segments == SENTENCE
     nearness = (unit[1:][in_question] @ unit[in_sentence].T).max(axis=1).mean()
     score = (

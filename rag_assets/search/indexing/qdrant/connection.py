@@ -52,12 +52,12 @@ class QdrantConnection:
     from several threads."""
 
     def __init__(
-        self, client: "QdrantClient", place: str, *, key: str = "", lock: FileLock | None = None
+        self, client: "QdrantClient", location: str, *, key: str = "", lock: FileLock | None = None
     ) -> None:
-        """place: the address or folder, shown in messages. key: the key, if one is sent. lock:
+        """location: the address or folder, shown in messages. key: the key, if one is sent. lock:
         given if the storage is embedded; locked while it is open."""
         self._client = client
-        self._place = place
+        self._location = location
         self._key = key
         self._one_at_a_time = Lock()
         self.is_embedded = lock is not None
@@ -65,7 +65,7 @@ class QdrantConnection:
         weakref.finalize(self, _close, client, lock)
 
     def __str__(self) -> str:
-        return self._place
+        return self._location
 
     @contextmanager
     def calls(self) -> Iterator["QdrantClient"]:

@@ -162,10 +162,8 @@ class QdrantFiles:
     def _delete_old(self) -> None:
         """Delete all collections of this data folder except the published one, including those of
         killed runs."""
-        own_names, published = (
-            re.escape(self.prefix) + r"\.[0-9a-f]{12}",
-            collection_in(self._published),
-        )
+        own_names = re.escape(self.prefix) + r"\.[0-9a-f]{12}"
+        published = collection_in(self._published)
         with self.connection.calls() as client:
             for collection in client.get_collections().collections:
                 if collection.name != published and re.fullmatch(own_names, collection.name):
