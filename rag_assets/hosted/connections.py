@@ -251,6 +251,7 @@ def ask_each(
 
     pool = ThreadPoolExecutor(n_at_once)
     try:
+        # `list` waits for all, and raises the first error
         list(pool.map(lambda key_and_thing: ask_one(*key_and_thing), things))
     except BaseException:  # a bug, or the run is interrupted: do not wait for requests under way
         pool.shutdown(wait=False, cancel_futures=True)

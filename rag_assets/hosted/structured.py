@@ -286,6 +286,7 @@ def _chat_model(name: str, connection: Connection) -> Model:
     sdk = connection.access.sdk
     model_class = resolve_name(sdk.chat_model)
     model: Model = model_class(name, provider=connection.sdk_provider)
+    # a model must exist to know its profile, so a corrected one is made again
     if sdk.profile is not None:
         model = model_class(
             name, provider=connection.sdk_provider, profile=sdk.profile(model.profile)

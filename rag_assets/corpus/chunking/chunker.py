@@ -207,7 +207,7 @@ class Neighbourhood:
             if self._outermost(index) != self._outermost(chunk_edge):
                 break
             if n_tokens + size > _CONTEXT_TOKENS:
-                return texts, unit.text
+                return texts, unit.text  # callers use its words if `texts` is empty
             texts.append(unit.text)
             n_tokens += size
         return texts, ""

@@ -202,17 +202,20 @@ def rendered(units: Sequence[Unit], prefix: str, n_repeated: int) -> Rendered:
         )
     previous_block = None
     for index, unit in enumerate(units):
+        # add the unit's text; before the first unit there is only the title
         gap = unit.gap if index else ""
         pieces += (gap, unit.text)
         offset += len(gap)
         if index == n_repeated:
             own_start = offset
+        # move its spans to where the text is now, and join them with the last span if possible
         for unit_span in unit.spans:
             span = replace(unit_span, start=unit_span.start + offset, end=unit_span.end + offset)
             if spans and unit.block == previous_block and _continues(spans[-1], span):
                 spans[-1] = replace(spans[-1], end=span.end)
             else:
                 spans.append(span)
+        # the first section also includes the repeated title
         _extend(sections, unit, offset if index else 0, offset + len(unit.text))
         chunk_units.append(
             ChunkUnit(

@@ -133,7 +133,7 @@ def share_lost(account: Mapping[str, Any]) -> float:
 
 
 def lost_text(accounts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The accounts of papers that lost more than 2 % of their text."""
+    """The accounts of papers that lost more than 2 % of their text, and more than 20 characters."""
     return [
         row
         for row in accounts

@@ -76,7 +76,9 @@ class _RunReader:
         self._document = document
         self._run: list[PlacedBlock] = []
         self._headings: list[PlacedBlock] = []
+        # whether the next run cannot be merged with the one before
         self._is_after_gap = True
+        # two sections of the same path are told apart by the number of headings
         self._n_headings: dict[tuple[str, ...], int] = {}
 
     def read(self, placed: PlacedBlock) -> None:
@@ -92,7 +94,7 @@ class _RunReader:
                 self.close()
                 self._headings.append(placed)
             self._n_headings[block.section_path] = self._n_headings.get(block.section_path, 0) + 1
-        elif block.text.strip():
+        elif block.text.strip():  # text that is not searched
             self.close()
             self._headings.clear()
             self._is_after_gap = True

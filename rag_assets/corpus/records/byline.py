@@ -169,8 +169,8 @@ def _listed(text: str, ordinary: Set[str]) -> list[Person]:
 
 
 def _pieces(lines: Lines, ordinary: Set[str]) -> list[str]:
-    """The pieces of a list of names. A line end separates two names, unless a name continues on the
-    next line."""
+    """The pieces of a list, separated by commas, marks or line ends. But a name may continue on the
+    next line: "Ada Maria" and "Lund" become one piece if they are a name only together."""
     pieces: list[str] = []
     for line in lines:
         first_piece, *later_pieces = _BETWEEN.split(line) or [""]
@@ -235,6 +235,7 @@ def persons_in(line: str, ordinary: Set[str] = frozenset()) -> list[Person]:
     without_asides = _ASIDE.sub(" ", line)
     if names_an_institution(line) or _NUMBER.search(without_asides):
         return []
+    # a single "Lund, Ada" could be two names, so it counts only beside an address or a ";"
     if reversed_ := _REVERSED.fullmatch(
         without_asides if without_asides != line or ";" in line else ""
     ):

@@ -93,6 +93,7 @@ def _unique_keys(records: Records) -> dict[str, str]:
     keys: dict[str, str] = {}
     for paper in records:
         bare = re.sub(r"[^A-Za-z0-9:_.+-]", "_", paper) or "paper"
+        # earlier papers with the same key, numbered or not
         n_taken = sum(key == bare or key.startswith(f"{bare}__") for key in keys.values())
         keys[paper] = f"{bare}__{n_taken + 1}" if n_taken else bare
     return keys

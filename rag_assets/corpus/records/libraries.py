@@ -93,6 +93,7 @@ def _dois(text: str) -> Iterator[str]:
         natures = [row[column] for column in nature_columns if column < len(row)]
         if any(map(_NO_RETRACTION.search, natures)):
             continue
+        # without a column named "DOI", all cells are searched
         for column in doi_columns or range(len(row)):
             if column < len(row):
                 doi = normal_doi(row[column])

@@ -426,6 +426,7 @@ def _doi(
     the page. If the page prints none or several, the only fitting one of the PDF's metadata."""
     if header_doi in printed_dois or (header_doi and not printed_dois):
         return header_doi
+    # the header may have only the beginning of a DOI
     completed = [doi for doi in printed_dois if header_doi and doi.startswith(header_doi)]
     if completed or len(printed_dois) == 1:
         return (completed or printed_dois)[0]

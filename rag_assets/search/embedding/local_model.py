@@ -171,7 +171,7 @@ def _publish(staged: Path, folder: Path) -> None:
     that one stays."""
     for path in staged.iterdir():
         with path.open("rb") as file:
-            os.fsync(file.fileno())
+            os.fsync(file.fileno())  # the files must be on disk before the name is
     try:
         staged.rename(folder)
     except OSError as error:

@@ -59,8 +59,10 @@ def codes_of(vectors: Vectors) -> TokenCodes:
     for boundary in _BOUNDARIES / np.float32(np.sqrt(DIMENSION)):
         levels += vectors > boundary
     codes = np.zeros((len(vectors), N_BYTES), np.uint8)
+    # one byte holds the levels of four consecutive numbers
     for position, shift in enumerate(_SHIFTS):
         codes |= levels[:, position :: len(_SHIFTS)] << shift
+    # the factor makes the product of a vector and its code 1
     products = np.einsum("ij,ij->i", vectors, np.take(_LEVELS, levels))
     return TokenCodes(codes, (1 / np.maximum(products, 1.0)).astype(np.float16))
 

@@ -210,6 +210,7 @@ class PassageTokens:
 
     def _exact(self, texts: Sequence[str], role: Role) -> list[TokenVectors]:
         """The exact token vectors of texts, from the cache or encoded now."""
+        # the vectors of a text depend on its role, too
         keys = {text: f"{role}: {text}" for text in texts}
         tokens_by_key = self._kept.get_all(keys.values())
         missing = [text for text, key in keys.items() if key not in tokens_by_key]

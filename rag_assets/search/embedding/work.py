@@ -46,6 +46,7 @@ def embedding_in(
     that has other files of the model raises MissingModel. paper_of: paper_id of each text.
     """
     models = workforce.models_folder(own_models)
+    # settings as JSON: a worker caches the model that it opens by this text, see `_embedder`
     work = partial(
         _vectors, settings=settings.model_dump_json(), models_folder=models, identity=identity
     )
@@ -83,7 +84,7 @@ def by_paper_if_lost(
                 is_lost = isinstance(result, Failure) and not result.raised
                 n_lost = n_lost + 1 if is_lost else 0
                 if n_lost == _MOST_LOST:
-                    demanded(result)
+                    demanded(result)  # raises WorkLost
                 papers = {paper_of[text] for text in batch}
                 if is_lost and len(papers) > 1:
                     repeated_batches += [

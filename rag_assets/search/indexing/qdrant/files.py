@@ -64,6 +64,7 @@ class QdrantFiles:
 
     @property
     def identity(self) -> IndexIdentity:
+        # stored word vectors depend on how they are weighed and on the analyser
         words = (
             (WORDS_VERSION, TantivyFiles().identity.settings)
             if WORDS in self._sparse_names
