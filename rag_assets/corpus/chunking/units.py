@@ -298,6 +298,7 @@ class _TableWriter:
         labels = [""] * self.grid.n_columns
         for row, texts in enumerate(self.grid.texts):
             if self._is_header[row]:
+                # a header of several rows is read as a whole at its first row
                 if not (row and self._is_header[row - 1]):
                     labels = self._labels(row)
                     if self._has_unused_label(labels, row):
@@ -312,6 +313,7 @@ class _TableWriter:
         """One label per column: the texts of the header cells above it, from row `first` down,
         joined by blanks, each text once."""
         rows = takewhile(self._is_header.__getitem__, range(first, len(self.grid.rows)))
+        # per row, the text of each column; `numbered_columns` replaces some of them
         texts = [
             (dict(enumerate(self.grid.texts[row])) | numbered_columns(self.grid, row)).values()
             for row in rows
@@ -385,6 +387,7 @@ def _row_span(
     source_start = placed.start + line[0]
     if own_boxes:
         first, last = min(box.page for box in own_boxes), max(box.page for box in own_boxes)
+        # the printed page numbers of the first and the last page
         label_of = {span.page_start: span.label_start for span in placed.block.spans}
         label_of |= {span.page_end: span.label_end for span in placed.block.spans}
         labels = label_of.get(first), label_of.get(last)
