@@ -83,13 +83,13 @@ def _until_text(lines: Lines) -> list[str]:
 
 @dataclass(frozen=True)
 class Byline:
-    """The lines that tell of authors, and the persons that they list."""
+    """The lines between title and abstract that name authors, and the persons in them."""
 
     lines: tuple[str, ...] = ()
     persons: tuple[Person, ...] = ()
-    """Empty if they cannot be told from each other or from institutions."""
+    """Empty if the names cannot be separated from each other or from institutions."""
     is_sure: bool = False
-    """False if an institution below a name may have been read as a second person."""
+    """False if an institution below a name may have been read as another person."""
 
 
 def byline(lines: Lines, page: str) -> Byline:
@@ -107,14 +107,15 @@ def byline(lines: Lines, page: str) -> Byline:
         # a line with as many columns as the names above: probably their institutions
         is_below_names = 0 < n_tabs == n_name_tabs
         is_reliable &= _TORN.match(line) is None
-        by_line = _persons_by_line(block, ordinary)
-        if persons := persons_in(line, ordinary) or list(chain.from_iterable(by_line)):
+        persons_by_line = _persons_by_line(block, ordinary)
+        if persons := persons_in(line, ordinary) or list(chain.from_iterable(persons_by_line)):
             authors += persons
             is_reliable &= not is_below_names  # institutions may look like names
             n_name_tabs = n_tabs
-            rest = block.split("\n")[len(by_line) :]
-            is_sure &= not rest or len(by_line) <= 1
-            is_reliable &= not any(_goes_on_with_names(line, ordinary) for line in rest)
+            # with names on several lines, the lines below may be names or institutions
+            lines_below = block.split("\n")[len(persons_by_line) :]
+            is_sure &= not lines_below or len(persons_by_line) <= 1
+            is_reliable &= not any(_continues_names(below, ordinary) for below in lines_below)
             is_marked |= any(character.isnumeric() for character in line)
         elif _has_joined_names(line, ordinary) or (
             begins_with_a_name(line, ordinary)
@@ -189,20 +190,21 @@ def _pieces(lines: Lines, ordinary: Set[str]) -> list[str]:
 
 
 def _persons_by_line(block: str, ordinary: Set[str]) -> list[list[Person]]:
-    """The persons on each of the first lines of a block, whose institutions are on the lines below;
-    or the person on each line, if an institution follows all of them."""
+    """The persons on each of the first lines of a block, whose institutions are on the lines below.
+    If every line is "name, institution", the person on each line."""
     lines = block.split("\n")
-    by_line = list(takewhile(bool, (persons_in(line, ordinary) for line in lines)))
-    if by_line:
-        return by_line
-    parted = [line.partition(",") for line in lines]
-    have_institutions = all(names_an_institution(rest.split(",")[0]) for _, _, rest in parted)
-    persons = [persons_in(name, ordinary) for name, _, _ in parted]
-    return persons if have_institutions and all(len(one) == 1 for one in persons) else []
+    first_persons = list(takewhile(bool, (persons_in(line, ordinary) for line in lines)))
+    if first_persons:
+        return first_persons
+    parts = [line.partition(",") for line in lines]
+    have_institutions = all(names_an_institution(rest.split(",")[0]) for _, _, rest in parts)
+    persons = [persons_in(name, ordinary) for name, _, _ in parts]
+    has_one_each = all(len(line_persons) == 1 for line_persons in persons)
+    return persons if have_institutions and has_one_each else []
 
 
-def _goes_on_with_names(line: str, ordinary: Set[str]) -> bool:
-    """Whether a line below names begins with more of them, before an institution."""
+def _continues_names(line: str, ordinary: Set[str]) -> bool:
+    """Whether a line below names begins with more names (an institution may follow)."""
     pieces = [piece.strip() for piece in _BETWEEN.split(line)[:2]]
     are_names = len(pieces) > 1 and all(_is_name(piece, ordinary) for piece in pieces)
     return are_names or begins_with_a_name(line, ordinary)
@@ -267,8 +269,8 @@ def person_of(name: str) -> Person:
 
 def _is_name(piece: str, ordinary: Set[str]) -> bool:
     """Whether a piece looks like a person's name: two to six capitalised words. One to three of
-    them are full words (no initial, particle or degree), and fewer than half of these are ordinary
-    words."""
+    them are full words (no initial, particle or degree); at most half of these are ordinary words,
+    and the last one, the family name, is not."""
     words = piece.split()
     if not all(_WORD.fullmatch(word) for word in words) or not 2 <= len(words) <= _MOST_WORDS:
         return False
