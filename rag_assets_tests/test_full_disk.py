@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rag_assets.core.errors import InvalidQuestions, ReadOnlyFolder
-from rag_assets.core.full_disk import DiskFull, full_disk_told
+from rag_assets.core.full_disk import DiskFull, raising_disk_full
 
 
 def caused_by_full_disk() -> Exception:
@@ -30,7 +30,10 @@ def caused_by_full_disk() -> Exception:
 )
 def test_a_full_disk_is_told_whoever_meets_it(tmp_path: Path, error: Exception) -> None:
     """A traceback of a database, at the end of an hour, does not say what to do."""
-    with pytest.raises(DiskFull, match=f"The disk of {tmp_path} is full"), full_disk_told(tmp_path):
+    with (
+        pytest.raises(DiskFull, match=f"The disk of {tmp_path} is full"),
+        raising_disk_full(tmp_path),
+    ):
         raise error
 
 
@@ -39,5 +42,5 @@ def test_a_full_disk_is_told_whoever_meets_it(tmp_path: Path, error: Exception) 
 )
 def test_other_faults_stay_what_they_are(tmp_path: Path, error: Exception) -> None:
     """Who makes room for nothing looks in the wrong place."""
-    with pytest.raises(type(error)), full_disk_told(tmp_path):
+    with pytest.raises(type(error)), raising_disk_full(tmp_path):
         raise error

@@ -1,7 +1,8 @@
-"""CSV files to which rows are only added: what was answered, evaluated, and could not be read.
+"""CSV files to which rows are only added: logs of answers, of evaluations, and of files that could
+not be read.
 
-Each line has a checksum in its last column: a damaged line is kept aside, and costs none of the
-others.
+Each line has a checksum in its last column. A damaged line is moved to another file, and the others
+stay.
 """
 
 import csv
@@ -21,52 +22,58 @@ from rag_assets.core.text.display import csv_bytes, no_formula
 
 logger = logging.getLogger(__name__)
 CHECKSUM_COLUMN = "row_checksum"
-"""The last column of every log: of the values before it."""
+"""The last column of every log: a checksum of the values before it."""
 
 
 @dataclass(frozen=True)
 class AuditLog:
-    """One kind of log."""
+    """The columns of one kind of log, by which its files are read and written."""
 
     columns: tuple[str, ...]
-    """Without the checksum."""
+    """All columns but the checksum."""
     subject: tuple[str, ...]
-    """Columns that tell what a row is about; the last of them is never empty."""
+    """Columns that identify the subject of a row, such as a question; the last of them is never
+    empty."""
     statement: tuple[str, ...]
-    """Columns that hold what a row says about it."""
+    """Columns with the statement of a row about its subject, such as the answer."""
 
     def append(self, path: Path, rows: Sequence[Mapping[str, object]]) -> None:
-        """Add rows to the log; a reader, or a kill, sees all of them or none.
+        """Add rows to the log, all at once or none.
 
-        A row that says what the last row on its subject says is left out: a run that was killed
-        between the log and the publication says it again.
+        A row with the same statement as the last row about its subject is left out: a run that was
+        killed after it wrote the log, and is repeated, adds no row twice.
         """
-        self._set_damaged_aside(path)
+        self._move_damaged_rows(path)
         earlier = self._earlier_rows(path)
-        last = {self._key(row): self._said(row) for row in earlier}
-        news = [row for row in rows if last.get(self._key(row)) != self._said(row)]
-        if news:
+        last_statement = {self._subject_of(row): self._statement_of(row) for row in earlier}
+        new = [
+            row
+            for row in rows
+            if last_statement.get(self._subject_of(row)) != self._statement_of(row)
+        ]
+        if new:
             values = [
-                _with_checksum([row.get(name) for name in self.columns])
-                for row in [*earlier, *news]
+                _with_checksum([row.get(name) for name in self.columns]) for row in [*earlier, *new]
             ]
             write_atomically(path, csv_bytes([self._header, *values]))
 
     def last_rows(self, path: Path) -> list[dict[str, str]]:
-        """The newest row on each subject."""
-        return list({self._key(row): row for row in self._earlier_rows(path)}.values())
+        """The last row about each subject."""
+        return list({self._subject_of(row): row for row in self._earlier_rows(path)}.values())
 
     @property
     def _header(self) -> list[str]:
         return [*self.columns, CHECKSUM_COLUMN]
 
-    def _key(self, row: Mapping[str, object]) -> tuple[str, ...]:
+    def _subject_of(self, row: Mapping[str, object]) -> tuple[str, ...]:
         return tuple(cell(row[name]) for name in self.subject)
 
-    def _said(self, row: Mapping[str, object]) -> tuple[str, ...]:
+    def _statement_of(self, row: Mapping[str, object]) -> tuple[str, ...]:
         return tuple(cell(row[name]) for name in self.statement)
 
     def _earlier_rows(self, path: Path) -> list[dict[str, str]]:
+        """The rows of the log. A file that is no log of this kind is renamed, with a warning, and
+        counts as empty."""
         if not path.exists():
             return []
         with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
@@ -82,7 +89,8 @@ class AuditLog:
             return []
         return [{name: row.get(name) or "" for name in self.columns} for row in rows]
 
-    def _set_damaged_aside(self, path: Path) -> None:
+    def _move_damaged_rows(self, path: Path) -> None:
+        """Move the damaged lines of the log to a file beside it."""
         if damaged := damaged_rows(path):
             rows = [
                 line
@@ -93,14 +101,15 @@ class AuditLog:
 
 
 def damaged_rows(path: Path) -> list[bytes]:
-    """The lines of a log that do not fit their checksums; empty for a file that is no log."""
+    """The lines of a log whose checksum is wrong; empty for a file in which all are wrong, because
+    it is no log."""
     lines = log_lines(path)
     damaged = [line for line in lines if not _is_whole(line)]
     return damaged if len(damaged) < len(lines) else []
 
 
 def _is_whole(line: bytes) -> bool:
-    """Whether it is the header, or a row as it was written."""
+    """Whether a line is the header, or a row with the right checksum."""
     try:
         values = _values(line)
     except (ValueError, csv.Error):
@@ -115,7 +124,7 @@ def _with_checksum(values: Sequence[object]) -> list[str]:
 
 
 def cell(value: object) -> str:
-    """One line that a spreadsheet takes for text."""
+    """A value on one line, written so that a spreadsheet reads it as text, not as a formula."""
     return no_formula("" if value is None else " ".join(str(value).splitlines()))
 
 

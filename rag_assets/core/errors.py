@@ -1,7 +1,7 @@
-"""Every error this project raises on purpose.
+"""Every error that this project raises on purpose.
 
-A message says which file, what was found against what was wanted, and what to do. Classes carry
-nothing but their message, so that they survive the trip back from a worker process.
+A message says which file, what was found and what was expected, and what to do. Errors are built
+from their message alone, so that they can be sent back from a worker process (pickled).
 """
 
 import shlex
@@ -14,7 +14,8 @@ _SHOWN_LINES = 20
 
 
 class RagAssetsError(Exception):
-    """Base of all errors a user can act on; the command line prints them without a traceback."""
+    """Base of all errors about which a user can do something; the command line prints them without
+    a traceback."""
 
 
 class InvalidSettings(RagAssetsError):
@@ -30,7 +31,7 @@ class MissingInput(RagAssetsError):
 
     @classmethod
     def table(cls, path: Path, *, asset: str) -> Self:
-        """A file of an asset, two folders below the data folder."""
+        """path: file of an asset, two folders below the data folder."""
         return cls(f"{path} does not exist. Materialize `{asset}` first: {_run_of(asset, path)}")
 
     @classmethod
@@ -57,11 +58,12 @@ class MissingExtra(RagAssetsError):
 
 
 class MissingModel(RagAssetsError):
-    """The weights of an embedding model cannot be had, or are not the expected ones."""
+    """The weights of an embedding model cannot be loaded, or are not the expected ones."""
 
 
 class MissingKey(RagAssetsError):
-    """A model behind an API is asked for, and the variable that holds its key is not set."""
+    """A model behind an API is to be used, but the environment variable with its key is not
+    set."""
 
     @classmethod
     def of(cls, provider: str, variables: Sequence[str]) -> Self:
@@ -72,10 +74,11 @@ class MissingKey(RagAssetsError):
 
 
 class Unanswered(RagAssetsError):
-    """A question has no answer for now. What was spent on it is noted where the question is known."""
+    """A question cannot be answered now. The code that knows the question adds what was spent on
+    it."""
 
     spent: Any = None
-    """A `Usage`, where it is known."""
+    """A `Usage`; None if it is not known."""
     seconds: float = 0.0
 
 
@@ -87,11 +90,11 @@ class ModelFault(Unanswered):
 
 
 class ModelUnavailable(ModelFault):
-    """The model does not answer for now: rate limit, server error, time-out, broken connection.
-    Worth another try."""
+    """The model does not answer now: rate limit, server error, time-out, broken connection. The
+    request may be sent again."""
 
     retry_after_s: float | None = None
-    """Seconds the provider asked to wait, where it said so."""
+    """Seconds that the provider asked to wait; None if it did not."""
 
 
 class RequestRejected(ModelFault):
@@ -99,11 +102,11 @@ class RequestRejected(ModelFault):
 
 
 class ContextTooLong(RequestRejected):
-    """The request is longer than the model reads."""
+    """The request is longer than the context of the model."""
 
 
 class SchemaRefused(RequestRejected):
-    """The request holds a schema for the answer, and the server knows no such thing."""
+    """The server does not support the schema for the answer in the request."""
 
 
 _NO_ANSWER = {
@@ -120,7 +123,7 @@ _NO_ANSWER = {
 
 
 class UnreadableReply(RequestRejected):
-    """What the model replied, also after it was asked again, is neither an answer nor a refusal."""
+    """The reply of the model is neither an answer nor a refusal, also after a second request."""
 
     @classmethod
     def of(cls, model: str, ended: str, reply: str = "") -> Self:
@@ -144,12 +147,13 @@ class UnreadableReply(RequestRejected):
 
 
 class AccessDenied(ModelFault):
-    """The model will answer no request: the key is refused, the quota used up, or there is no such
-    model."""
+    """The model will answer no request: the key is refused, the quota is used up, or there is no
+    such model."""
 
 
 class QuestionBudgetExhausted(ModelFault):
-    """The question has spent the requests, tokens, money or time it may; other questions go on."""
+    """The question has used up its requests, tokens, money or time; other questions are still
+    answered."""
 
 
 class RerankingTooSlow(RagAssetsError):
@@ -163,12 +167,12 @@ class RerankingTooSlow(RagAssetsError):
 
 
 class BudgetExhausted(Unanswered):
-    """A run has spent the requests, tokens or money it may."""
+    """A run has used up its requests, tokens or money."""
 
 
 class StoreUnavailable(RagAssetsError):
-    """A database does not answer for now: the server is down or too slow, or another process has
-    its folder open."""
+    """A database does not answer now: the server is down or too slow, or another process has its
+    folder open."""
 
 
 class StoreRefused(RagAssetsError):
@@ -176,29 +180,29 @@ class StoreRefused(RagAssetsError):
 
 
 class ServiceUnavailable(RagAssetsError):
-    """A server that is to read the PDFs does not answer at all, or is not what it should be."""
+    """The server that should read the PDFs does not answer, or is no such server."""
 
 
 class ClusterUnavailable(RagAssetsError):
-    """The machines that are to do the work cannot be reached, or have another version of the
+    """The machines that should do the work cannot be reached, or have another version of the
     software."""
 
 
 class WorkLost(RagAssetsError):
-    """Work that no paper can be left out for failed, or ended its process."""
+    """Work failed or crashed its process, and the run cannot continue without its result."""
 
 
 class StaleIndex(RagAssetsError):
-    """Something on disk describes other passages, or another model, than this run asks for."""
+    """A file on disk was made from other passages or with another model than this run needs."""
 
 
 class UnreadableDocument(RagAssetsError):
-    """One document cannot be used; it is quarantined with this reason and the corpus goes on
-    without it."""
+    """One document cannot be used; it is quarantined with this reason, and the other documents are
+    processed."""
 
 
 class AnotherPaper(UnreadableDocument):
-    """What a server made of a PDF is the text of another paper."""
+    """The text that a server read from a PDF is that of another paper."""
 
 
 class DocumentLimit(UnreadableDocument):
@@ -210,7 +214,7 @@ class InvalidQuestions(RagAssetsError):
 
     @classmethod
     def at(cls, path: Path, problems: Mapping[int, str]) -> Self:
-        """problems: by the number of their line."""
+        """problems: number of a line -> its problem."""
         named = [
             f"{path}, line {line}: {problem.rstrip('.')}." for line, problem in problems.items()
         ]
@@ -232,23 +236,23 @@ class InvalidFilter(RagAssetsError):
 
 
 class InvalidQuote(RagAssetsError):
-    """A text that is to be looked up is too short or too long."""
+    """A quote that should be searched is too short or too long."""
 
 
 class NotFound(RagAssetsError):
-    """A paper, section, chunk or page that is asked for is not there."""
+    """A requested paper, section, chunk or page does not exist."""
 
 
 class UploadRefused(RagAssetsError):
-    """An uploaded file cannot be a paper: its name, or what it holds."""
+    """An uploaded file cannot be a paper, because of its name or its content."""
 
 
 class UploadTooLarge(UploadRefused):
-    """An uploaded file is larger than uploads may be."""
+    """An uploaded file is larger than the limit for uploads."""
 
 
 class CorpusConflict(RagAssetsError):
-    """An upload, deletion or restoration does not fit the papers that are there."""
+    """An upload, deletion or restoration contradicts the existing papers."""
 
 
 class InvalidTemplate(RagAssetsError):
@@ -270,11 +274,11 @@ class BusyDataFolder(RagAssetsError):
 
 
 class UnknownConversation(RagAssetsError):
-    """A conversation is asked for that is not kept."""
+    """A requested conversation is not stored."""
 
 
 class TurnTooLarge(RagAssetsError):
-    """An answer is too large to be kept with its conversation."""
+    """An answer is too large to be stored with its conversation."""
 
     @classmethod
     def of(cls, n_bytes: int, max_bytes: int) -> Self:
@@ -284,7 +288,8 @@ class TurnTooLarge(RagAssetsError):
 
 
 class UIUnavailable(RagAssetsError):
-    """The Dagster UI cannot be served: port taken, running already, ended by itself."""
+    """The Dagster UI cannot be started: its port is in use, it is running already, or it ended
+    unexpectedly."""
 
 
 class ServerUnavailable(RagAssetsError):
@@ -292,7 +297,7 @@ class ServerUnavailable(RagAssetsError):
 
 
 class ReadOnlyFolder(RagAssetsError):
-    """A folder that must be written cannot be: missing rights, or a read-only disk."""
+    """A folder cannot be written, although it must be: missing rights, or a read-only disk."""
 
     @classmethod
     def at(cls, folder: Path) -> Self:
@@ -303,11 +308,12 @@ class ReadOnlyFolder(RagAssetsError):
 
 
 class GuardrailBroken(RagAssetsError):
-    """An audit failed, so nothing was published and the last good files are still in place."""
+    """A blocking promise is broken, so nothing was published; the last good files are still
+    there."""
 
 
 def data_option(data: Path) -> str:
-    """What a command needs to work on this data folder, with a blank before it; nothing for the
+    """The option of a command that names this data folder, with a blank before it; empty for the
     default folder."""
     return "" if data == Path("data") else f" --data {shlex.quote(str(data))}"
 

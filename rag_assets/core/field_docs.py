@@ -1,4 +1,4 @@
-"""What the fields of a dataclass mean: the texts that stand below them in the source."""
+"""Reads the docstrings below the fields of a dataclass from its source."""
 
 import ast
 import gc
@@ -13,15 +13,15 @@ from textwrap import dedent
 
 @cache
 def field_docs(kind: type) -> dict[str, str]:
-    """Field name -> its text on one line, those of base classes included; fields without a text are
-    left out."""
+    """Field name -> docstring below the field, on one line. Includes the fields of base classes;
+    fields without a docstring are left out."""
     docs: dict[str, str] = {}
     for base in filter(is_dataclass, reversed(kind.__mro__)):
         with _no_garbage_collected():
             (class_,) = ast.parse(dedent(inspect.getsource(base))).body
         assert isinstance(class_, ast.ClassDef)
-        for field, below in pairwise(class_.body):
-            match field, below:
+        for statement, next_statement in pairwise(class_.body):
+            match statement, next_statement:
                 case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(
                     value=ast.Constant(value=str(text))
                 ):
@@ -31,16 +31,16 @@ def field_docs(kind: type) -> dict[str, str]:
 
 @contextmanager
 def _no_garbage_collected() -> Iterator[None]:
-    """Keep the garbage collector off within the block.
+    """Turn the garbage collector off within the block.
 
-    Ending a forgotten object may log an error, and Python parses source to show an error. In Python
-    3.11 that makes a parse that is going on fail with "AST constructor recursion depth mismatch"
-    (CPython issue 106905).
+    The collector may delete an object whose deletion logs an error, and Python parses source code
+    to show an error. In Python 3.11 such a second parse makes the first one fail with "AST
+    constructor recursion depth mismatch" (CPython issue 106905).
     """
-    was_on = gc.isenabled()
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if was_on:
+        if was_enabled:
             gc.enable()

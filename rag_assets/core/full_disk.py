@@ -1,5 +1,5 @@
-"""Telling a full disk from other faults: each library reports it with a class and words of its
-own."""
+"""Recognises the errors of a full disk: each library reports it with another class and other
+words."""
 
 import errno
 import os
@@ -15,16 +15,16 @@ _WORDS = (*map(os.strerror, _CODES), "database or disk is full")
 """Messages of the operating system, which libraries written in other languages pass on, and of
 SQLite."""
 _LEAST_ROOM = 10_000_000
-"""Bytes. With less room a run is not begun, and a fault without a reason, such as SQLite's "disk
-I/O error", comes from that."""
+"""Bytes of free space. With less, no run is started, and an error without a stated reason, such as
+SQLite's "disk I/O error", is taken for one of a full disk."""
 
 
 class DiskFull(RagAssetsError):
-    """A disk that must be written has no room left."""
+    """A disk that must be written is full."""
 
 
 def disk_full(folder: Path | None) -> DiskFull:
-    """The error, for a user. folder: what is on the disk; None where it is not known."""
+    """The error with its message. folder: a folder on the full disk; None if it is not known."""
     disk = f"The disk of {folder}" if folder else "A disk, perhaps that of temporary files,"
     return DiskFull(
         f"{disk} is full or nearly so, or its quota is used up. Nothing half-made is published, and what was saved is "
@@ -38,15 +38,15 @@ def tells_full_disk(message: str) -> bool:
 
 
 def demand_room(folder: Path) -> None:
-    """Raise DiskFull where a run could not even write down what it does."""
+    """Raise DiskFull if there is too little room for a run to write its records."""
     if not _has_room(folder):
         raise disk_full(folder)
 
 
 @contextmanager
-def full_disk_told(folder: Path) -> Iterator[None]:
-    """Within the block a fault of a full disk is raised as DiskFull. folder: where the block
-    writes."""
+def raising_disk_full(folder: Path) -> Iterator[None]:
+    """An error within the block that comes from a full disk is raised as DiskFull. folder: where
+    the block writes."""
     try:
         yield
     except Exception as error:
@@ -56,7 +56,7 @@ def full_disk_told(folder: Path) -> Iterator[None]:
 
 
 def is_full_disk(error: BaseException | None) -> bool:
-    """Whether an error or one that it follows from tells so."""
+    """Whether an error, or one of the errors that caused it, says that a disk is full."""
     while error is not None:
         if (isinstance(error, OSError) and error.errno in _CODES) or tells_full_disk(str(error)):
             return True

@@ -1,8 +1,8 @@
-"""What makes every stage incremental: fingerprints, update plans, atomic publication, and checksums
-of what was made.
+"""Tools that make every stage incremental: fingerprints, update plans, atomic publication, and
+checksums of files.
 
-Nothing here knows what is fingerprinted or published. The stages decide what their keys are (a
-paper, a passage, a question); Dagster's data versions are made from the same fingerprints.
+They work for any content. The stages decide what their keys are (a paper, a passage, a question);
+Dagster's data versions are made from the same fingerprints.
 """
 
 import hashlib
@@ -26,26 +26,25 @@ LOCK_NAME = ".write.lock"
 STAGED_SUFFIX = ".staged"
 REPLACED_SUFFIX = ".replaced"
 _CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-_PAIRS_AT_ONCE = 1000
+_PAIRS_PER_BATCH = 1000
 
 
 def fingerprint(*parts: Any) -> str:
-    """32 hex digits of the SHA-256 of the parts' canonical JSON. Parts must be JSON values (tuples
-    are lists)."""
-    return hashlib.sha256(_CANONICAL.encode(parts).encode("utf-8", "surrogatepass")).hexdigest()[
-        :32
-    ]
+    """The first 32 hex digits of the SHA-256 of the parts as canonical JSON. Parts must be JSON
+    values (a tuple counts as a list)."""
+    content = _CANONICAL.encode(parts).encode("utf-8", "surrogatepass")
+    return hashlib.sha256(content).hexdigest()[:32]
 
 
 def file_sha256(path: Path) -> str:
-    """SHA-256 of a file's bytes, 64 hex digits."""
+    """SHA-256 of the bytes of a file, 64 hex digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @dataclass(frozen=True)
 class UpdatePlan:
-    """Which keys of a stage must be built, dropped or left alone. Each list is sorted."""
+    """The keys of a stage that must be built, dropped or left as they are. Each list is sorted."""
 
     added: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
@@ -58,8 +57,8 @@ class UpdatePlan:
 
     @property
     def to_drop(self) -> tuple[str, ...]:
-        """Keys whose published rows must go: the removed, and the changed before they are built
-        again."""
+        """Keys whose published rows must be deleted: the removed ones, and the changed ones, which
+        are built again."""
         return tuple(sorted((*self.removed, *self.changed)))
 
     @property
@@ -77,8 +76,9 @@ class UpdatePlan:
 
 
 def plan_update(published: Mapping[str, str], wanted: Mapping[str, str]) -> UpdatePlan:
-    """Compare key -> fingerprint of what is published with what is wanted."""
-    differing = {key for key, mark in wanted.items() if published.get(key) != mark}
+    """The plan that turns the published keys into the wanted ones. Both map a key to its
+    fingerprint; a key is changed if its fingerprint differs."""
+    differing = {key for key, value in wanted.items() if published.get(key) != value}
     return UpdatePlan(
         added=tuple(sorted(differing - published.keys())),
         changed=tuple(sorted(differing & published.keys())),
@@ -88,17 +88,17 @@ def plan_update(published: Mapping[str, str], wanted: Mapping[str, str]) -> Upda
 
 
 def data_version(fingerprints: Mapping[str, str]) -> str:
-    """One fingerprint for a whole asset: equal content gives equal versions, whatever the order it
-    came in."""
+    """One fingerprint for a whole asset; it does not depend on the order of `fingerprints`."""
     return sorted_version(sorted(fingerprints.items()))
 
 
 def sorted_version(pairs: Iterable[tuple[str, str]]) -> str:
-    """The `data_version` of pairs that are sorted already; `fingerprint` of their list, without
-    holding the list."""
-    left, digest, comma = iter(pairs), hashlib.sha256(b"[["), ""
-    while some := list(islice(left, _PAIRS_AT_ONCE)):
-        digest.update((comma + _CANONICAL.encode(some)[1:-1]).encode("utf-8", "surrogatepass"))
+    """The `data_version` of pairs that are sorted already. It equals `fingerprint(list(pairs))`,
+    but the JSON is made in batches, so that millions of pairs need little memory."""
+    remaining, digest, comma = iter(pairs), hashlib.sha256(b"[["), ""
+    while batch := list(islice(remaining, _PAIRS_PER_BATCH)):
+        items = _CANONICAL.encode(batch)[1:-1]  # without the brackets of the list
+        digest.update((comma + items).encode("utf-8", "surrogatepass"))
         comma = ","
     digest.update(b"]]")
     return digest.hexdigest()[:32]
@@ -106,25 +106,29 @@ def sorted_version(pairs: Iterable[tuple[str, str]]) -> str:
 
 @dataclass
 class StagedFiles:
-    """Files and folders written beside their final places, moved there together by `publish`."""
+    """Files and folders that are first written under a temporary name; `publish` moves all of them
+    to their final paths."""
 
     _moves: list[tuple[Path, Path]] = field(default_factory=list)
+    """Temporary and final path of each."""
 
     def path(self, final: Path) -> Path:
-        """Where to write what `publish` will move to `final`. Its folder exists."""
+        """The temporary path at which to write a file that `publish` moves to `final`. Its folder
+        exists."""
         final.parent.mkdir(parents=True, exist_ok=True)
         staged = final.with_name(final.name + STAGED_SUFFIX)
-        _remove(staged)  # what a killed run left
+        _remove(staged)  # a killed run may have left it
         self._moves.append((staged, final))
         return staged
 
     def put(self, final: Path, content: bytes) -> None:
-        """Stage a small file, unless the published one already holds exactly `content`."""
+        """Stage a small file, unless the published file already has this content."""
         if not final.exists() or final.read_bytes() != content:
             self.path(final).write_bytes(content)
 
     def publish(self) -> None:
-        """Flush each staged file to disk and move it over the published one."""
+        """Write each staged file through to the disk and move it to its final path, where it
+        replaces the published one."""
         for staged, final in self._moves:
             if staged.is_dir():
                 flush_folder(staged)
@@ -144,7 +148,7 @@ class StagedFiles:
 
 @contextmanager
 def staging() -> Iterator[StagedFiles]:
-    """Staged files; those that are not published by the end of the block are deleted."""
+    """Staged files for a block; those that are not published at its end are deleted."""
     staged = StagedFiles()
     try:
         yield staged
@@ -153,15 +157,15 @@ def staging() -> Iterator[StagedFiles]:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a small file so that a reader sees the old or the new content, never a part."""
+    """Write a small file; a reader sees the old or the new content, never a part."""
     with staging() as staged:
         staged.put(path, content)
         staged.publish()
 
 
 def read_sealed(path: Path) -> dict[str, Any] | None:
-    """The object in a JSON file that was made here, see `sealed_json`; None when it is absent or
-    damaged, so that it is made again."""
+    """The object in a JSON file that `sealed_json` made; None when it is absent or damaged, so that
+    the caller makes it again."""
     try:
         return unsealed(path.read_bytes())
     except OSError:
@@ -169,8 +173,8 @@ def read_sealed(path: Path) -> dict[str, Any] | None:
 
 
 def link(file: str | Path, to: str | Path) -> None:
-    """The same file at another place; a copy where the disk has no links. Neither may be written
-    into."""
+    """Make `to` a hard link to `file`, or a copy if the disk has no links. Afterwards neither may
+    be changed, because a link would change with it."""
     try:
         os.link(file, to)
     except OSError:
@@ -178,8 +182,8 @@ def link(file: str | Path, to: str | Path) -> None:
 
 
 def replace_folder(new: Path, final: Path) -> None:
-    """Put `new` in the place of `final`, where one of them is a folder; `recover_folder` mends a
-    kill between the two moves."""
+    """Replace `final` by `new`, if one of them is a folder. `final` is first moved to another name;
+    if the process is killed after that, `recover_folder` moves it back."""
     replaced = final.with_name(final.name + REPLACED_SUFFIX)
     _remove(replaced)
     if final.exists():
@@ -189,7 +193,7 @@ def replace_folder(new: Path, final: Path) -> None:
 
 
 def recover_folder(final: Path) -> None:
-    """Undo a `replace_folder` that was killed half way: what was published last comes back."""
+    """Finish or undo a `replace_folder` that was killed: `final` exists again afterwards."""
     replaced = final.with_name(final.name + REPLACED_SUFFIX)
     if replaced.exists():
         if final.exists():
@@ -208,11 +212,11 @@ def _remove(path: Path) -> None:
 
 @contextmanager
 def only_writer(data_dir: Path, *, patience_s: float) -> Iterator[None]:
-    """Hold the right to write a data folder, waiting up to `patience_s` for the process that has
-    it.
+    """Hold the lock of a data folder within the block; only one process can hold it. Waits up to
+    `patience_s` seconds for it, then raises BusyDataFolder.
 
-    The lock is the operating system's, so a killed process holds nothing. Who holds it may ask
-    again within the same thread. Raises BusyDataFolder.
+    It is a lock of the operating system, so it is released if the process is killed. A thread that
+    holds it may take it again.
     """
     data_dir.mkdir(parents=True, exist_ok=True)
     lock = FileLock(data_dir.resolve() / LOCK_NAME, is_singleton=True)
@@ -232,7 +236,7 @@ def only_writer(data_dir: Path, *, patience_s: float) -> Iterator[None]:
 
 
 def is_being_written(data_dir: Path) -> bool:
-    """Whether another process has the right to write a data folder."""
+    """Whether another process holds the lock of a data folder."""
     try:
         with only_writer(data_dir, patience_s=0):
             return False
@@ -250,33 +254,34 @@ def _flush(path: Path) -> None:
 CHECKSUM_KEY = "checksum"
 
 
-_known: dict[tuple[Path, Callable[[Path], str]], tuple[tuple[int, ...], str]] = {}
-"""Inode, size and times of the files that were read, with what was found in them."""
+_results: dict[tuple[Path, Callable[[Path], str]], tuple[tuple[int, ...], str]] = {}
+"""Path and reader of a file -> inode, size and times of the file when it was read, and the
+result."""
 
 
-def found_in(path: Path, read: Callable[[Path], str]) -> str:
-    """What `read` finds in a file.
+def read_once(path: Path, read: Callable[[Path], str]) -> str:
+    """The result of `read(path)`, which is called once per process and file, and again only when
+    the inode, size or times of the file have changed.
 
-    A file is read once per process, and again only when its inode, size or times changed. So bytes
-    that the disk loses without a write are noticed by the next process. Raises OSError when the
-    file cannot be looked at, and what `read` raises.
+    Damage that changes none of these is noticed by the next process. Raises OSError when the file
+    cannot be found, and the errors of `read`.
     """
     path = path.absolute()
     status = path.stat()
-    before = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-    if (path, read) not in _known or _known[path, read][0] != before:
-        _known[path, read] = (before, read(path))
-    return _known[path, read][1]
+    stamp = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+    if (path, read) not in _results or _results[path, read][0] != stamp:
+        _results[path, read] = (stamp, read(path))
+    return _results[path, read][1]
 
 
 def sha256_of(path: Path) -> str:
-    """SHA-256 of a file's bytes, 64 hex digits; see `found_in`."""
-    return found_in(path, file_sha256)
+    """SHA-256 of the bytes of a file, 64 hex digits; computed once, see `read_once`."""
+    return read_once(path, file_sha256)
 
 
 def flush_folder(folder: Path) -> None:
-    """Write every file and folder below `folder` through to the disk, so that a power cut cannot
-    tear them."""
+    """Write every file and folder below `folder` through to the disk, so that they are complete
+    even after a power cut."""
     for path in (folder, *sorted(folder.rglob("*"))):
         descriptor = os.open(path, os.O_RDONLY)
         try:
@@ -292,39 +297,35 @@ def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def sealed_json(content: Mapping[str, Any]) -> bytes:
-    """The text of a JSON file that can be checked without any other file; see `read_sealed`."""
+    """The content of a JSON file that contains its own checksum; see `read_sealed`."""
     return json.dumps(sealed(content), indent=2, ensure_ascii=False).encode() + b"\n"
 
 
 def unsealed(content: bytes) -> dict[str, Any] | None:
-    """The JSON object in `content` without its checksum; None when that is missing or does not
-    fit."""
+    """The JSON object in `content` without its checksum; None when that is missing or wrong."""
     try:
         found = json.loads(content)
     except ValueError:
         return None
-    plain = (
-        {key: value for key, value in found.items() if key != CHECKSUM_KEY}
-        if isinstance(found, dict)
-        else {}
-    )
-    return plain if sealed(plain) == found else None
+    if not isinstance(found, dict) or sealed(found) != found:
+        return None
+    return {key: value for key, value in found.items() if key != CHECKSUM_KEY}
 
 
 def log_lines(log: Path) -> list[bytes]:
-    """The lines of a log that have content; an empty list where there is no file."""
+    """The lines of a log that are not blank; none if there is no file."""
     content = log.read_bytes() if log.exists() else b""
     return [line for line in content.split(b"\n") if line.strip()]
 
 
 def damaged_lines(log: Path) -> list[bytes]:
-    """The lines of a log of sealed objects that do not fit their checksums."""
+    """The lines of a log of sealed objects whose checksum is wrong."""
     return [line for line in log_lines(log) if unsealed(line) is None]
 
 
 def keep_aside(log: Path, damaged: Sequence[bytes], *, kept: Sequence[bytes]) -> None:
-    """Leave only the lines `kept` in a log, and add the `damaged` ones to a file beside it; says so
-    in one line."""
+    """Leave only the lines `kept` in a log, add the `damaged` ones to a file beside it, and log a
+    warning."""
     aside = log.with_name(f"{log.stem}.damaged{log.suffix}")
     earlier = aside.read_bytes() if aside.exists() else b""
     write_atomically(aside, earlier + b"".join(line + b"\n" for line in damaged))

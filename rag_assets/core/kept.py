@@ -1,11 +1,12 @@
-"""SQLite files of results that were paid for or took long, by kind and key.
+"""A cache in SQLite files for results that cost money or much time; each entry has a kind and a
+key.
 
-There are two: `Paths.kept` (replies of models, vectors of questions, parsed documents, images of
-pages) and `Paths.vectors` (what `search.embedding.vector_cache` keeps of passages).
+There are two files: `Paths.kept` (replies of models, vectors of questions, parsed documents, images
+of pages) and `Paths.vectors` (vectors of passages, see `search.embedding.vector_cache`).
 
-What is put is committed at once, so a killed run loses nothing that was finished. Each entry has a
-checksum; a damaged one counts as absent. A file that cannot be read or written costs time and
-money, but raises no error here.
+Each entry is committed at once, so a killed run loses nothing that was finished. Each has a
+checksum; a damaged entry counts as absent. A file that cannot be read or written raises no error:
+its results are made or paid for again.
 """
 
 import json
@@ -47,51 +48,53 @@ _EVICT = """DELETE FROM entries WHERE rowid IN (
         FROM entries WHERE kind = ?) WHERE n_kept > ?)"""
 _BUSY_TIMEOUT_S = 60.0
 _MARK_AFTER_S = 60.0
-"""An entry is marked as used at most this often: a mark for each reading would be a write for
-each."""
+"""The time of last use of an entry is updated only if it is older than this, because each update
+writes the file."""
 _BYTES_PER_MB = 1_000_000
-_AT_ONCE = 1000
-"""Entries that are read with one statement."""
+_BATCH_SIZE = 1000
+"""Number of entries that are read with one statement."""
 _guard = Lock()
 _locks: WeakValueDictionary[tuple[Path, str, str], Lock] = WeakValueDictionary()
+"""Path of the file, kind and key -> lock of the thread that makes this entry."""
 
 
 @dataclass(frozen=True)
 class KeptFile:
-    """The file, and how much of each kind it keeps. May be used by several threads and
-    processes."""
+    """A file of the cache, and how much it may keep. Safe for several threads and processes."""
 
     path: Path
     max_mb: float | None = None
-    """MB (10^6 bytes) of each kind; entries that were not used for longest go first. None: all are
-    kept."""
+    """Largest size of each kind in MB (10^6 bytes); the entries that were not used for the longest
+    time are deleted first. None: no limit."""
     is_as_left: bool = False
-    """Whether nothing wrote it since all entries were sound: then they are not read to see if they
-    are there."""
+    """Whether the file was not written since all its entries were checked; then they are not
+    checked again when only their presence matters."""
 
-    def stands(self) -> list[int]:
-        """Inode, size and time of change of the file; changes with everything that is written into
-        it."""
+    def stamp(self) -> list[int]:
+        """Inode, size and time of change of the file, which change with everything that is written
+        into it; empty if there is no file."""
         if not self.path.exists():
             return []
         status = self.path.stat()
         return [status.st_ino, status.st_size, status.st_mtime_ns]
 
     def replies(self, kind: str, shape: type[Value]) -> "Kept[Value]":
-        """Entries of a type that pydantic knows, written as JSON."""
+        """The entries of one kind whose values have the type `shape` (one that pydantic knows) and
+        are stored as JSON."""
         adapter = TypeAdapter(shape)
         return Kept(self, kind, adapter.dump_json, adapter.validate_json)
 
     def kinds(self) -> dict[str, int]:
-        """Bytes of each kind that has entries."""
+        """Kind -> size of its entries in bytes."""
         select = "SELECT kind, SUM(n_bytes) FROM entries GROUP BY kind"
         return dict(self.run(lambda database: database.execute(select).fetchall()) or [])
 
     def run(self, work: Callable[[sqlite3.Connection], Result]) -> Result | None:
-        """What `work` returns; None, with a warning, where the file cannot be used.
+        """The result of `work` with an open connection; None, with a warning, if the file cannot be
+        used. A damaged file is renamed and a new one is made.
 
-        Each use opens the file, which may have been deleted or moved since the last one. It has no
-        write-ahead log: one that has cannot be opened in a folder that may only be read.
+        The file is opened for each call, because it may have been deleted or moved since the last
+        one. It has no write-ahead log, because then it could not be opened in a read-only folder.
         """
         for _ in range(2):
             inode = self._inode()
@@ -101,12 +104,10 @@ class KeptFile:
                     sqlite3.connect(self.path, _BUSY_TIMEOUT_S, isolation_level=None)
                 ) as database:
                     if database.execute("PRAGMA user_version").fetchone() != (_VERSION,):
-                        self._begin(database)
+                        self._create_tables(database)
                     return work(database)
             except (OSError, sqlite3.OperationalError) as error:
-                if os.access(
-                    self.path.parent, os.W_OK
-                ):  # a folder that may only be read is no fault
+                if os.access(self.path.parent, os.W_OK):  # no warning for a read-only folder
                     _warn_once(
                         f"{self.path} cannot be used ({error}). What it keeps is made or paid for again."
                     )
@@ -115,8 +116,8 @@ class KeptFile:
                 self._set_aside(inode)
         return None
 
-    def _begin(self, database: sqlite3.Connection) -> None:
-        # vectors of one or two kB would leave a third of smaller pages empty
+    def _create_tables(self, database: sqlite3.Connection) -> None:
+        # a vector has one or two kB, and would leave a third of a smaller page empty
         database.execute("PRAGMA page_size = 16384")
         database.execute("PRAGMA auto_vacuum = FULL")  # the file shrinks when entries are deleted
         database.execute("BEGIN IMMEDIATE")
@@ -126,7 +127,8 @@ class KeptFile:
         database.execute("COMMIT")
 
     def _set_aside(self, inode: int | None) -> None:
-        """Move the damaged file away, unless another process did so in the meantime."""
+        """Rename the damaged file, unless another process has done so. inode: of the damaged
+        file."""
         aside = self.path.with_stem(f"{self.path.stem}.damaged")
         with suppress(OSError):
             if self._inode() == inode:
@@ -143,12 +145,12 @@ class KeptFile:
 
 
 def kept_file(settings: Settings) -> KeptFile:
-    """The file of the data folder, with the bound of `execution.kept_mb`."""
+    """The cache file of the data folder, with the limit of `execution.kept_mb`."""
     return KeptFile(settings.paths.kept, settings.execution.kept_mb)
 
 
 class Kept(Generic[Value]):
-    """The entries of one kind in the file, by key."""
+    """The entries of one kind in a file of the cache."""
 
     def __init__(
         self,
@@ -157,32 +159,33 @@ class Kept(Generic[Value]):
         dump: Callable[[Value], bytes],
         load: Callable[[bytes], Value],
     ) -> None:
-        """load: raises ValueError for bytes that it cannot read."""
+        """dump, load: turn a value into bytes and back. `load` raises ValueError for bytes that it
+        cannot read."""
         self.file = file
         self._kind = kind
         self._dump, self._load = dump, load
         self._max_bytes = None if file.max_mb is None else file.max_mb * _BYTES_PER_MB
 
     def once(self, key: str, make: Callable[[], Value]) -> tuple[Value, bool]:
-        """The value, and whether it was kept. Else `make()` is kept; threads that want the same
-        entry wait for it."""
+        """The stored value and True; if there is none, the result of `make()`, which is stored, and
+        False. Other threads that need the same entry wait until it is made."""
         with _guard:
             lock = _locks.setdefault((self.file.path, self._kind, key), Lock())
         with lock:
-            known = self.get(key)
-            if known is not None:
-                return known, True
-            made = make()
-            self.put(key, made)
-            return made, False
+            stored = self.get(key)
+            if stored is not None:
+                return stored, True
+            value = make()
+            self.put(key, value)
+            return value, False
 
     def get(self, key: str) -> Value | None:
-        """None for an entry that is absent, damaged or of another version. Marks the entry as
-        used."""
+        """The value; None if the entry is absent, damaged or of another version. Updates the time
+        of last use."""
         return self.get_all([key]).get(key)
 
     def get_all(self, keys: Collection[str]) -> dict[str, Value]:
-        """The entries of those keys that `get` would find, by key."""
+        """Key -> value of the entries that `get` would find."""
         entries: dict[str, Value] = {}
         for key, content in self._sound(keys):
             try:
@@ -192,31 +195,33 @@ class Kept(Generic[Value]):
         return entries
 
     def missing(self, keys: Collection[str]) -> list[str]:
-        """The keys whose entries are absent or damaged, each once, in the order given."""
-        there = (
-            self._present(keys) if self.file.is_as_left else {key for key, _ in self._sound(keys)}
-        )
-        return [key for key in dict.fromkeys(keys) if key not in there]
+        """The keys whose entries are absent or damaged, each once, in the given order."""
+        if self.file.is_as_left:
+            found = self._present(keys)
+        else:
+            found = {key for key, _ in self._sound(keys)}
+        return [key for key in dict.fromkeys(keys) if key not in found]
 
     def has(self, key: str) -> bool:
         """Whether the entry is there and not damaged."""
         return not self.missing([key])
 
     def put(self, key: str, value: Value) -> None:
-        """Keep a value; others are deleted where there is no room."""
+        """Store a value; if the kind becomes too large, other entries are deleted."""
         self.put_all({key: value})
 
     def put_all(self, values: Mapping[str, Value]) -> bool:
-        """Keep values by key, all or none of them; returns whether the file could be written."""
-        bound = self._max_bytes
+        """Store values by key, all or none of them; a value above the limit of its kind is left
+        out. Returns whether the file could be written."""
+        max_bytes = self._max_bytes
         rows = [_row(self._kind, key, self._dump(value)) for key, value in values.items()]
-        fitting = [row for row in rows if bound is None or row[4] <= bound]
+        fitting = [row for row in rows if max_bytes is None or row[4] <= max_bytes]
 
         def work(database: sqlite3.Connection) -> bool:
             database.execute("BEGIN IMMEDIATE")
             database.executemany(_PUT, fitting)
-            if bound is not None:
-                database.execute(_EVICT, (self._kind, bound))
+            if max_bytes is not None:
+                database.execute(_EVICT, (self._kind, max_bytes))
             database.execute("COMMIT")
             return True
 
@@ -226,7 +231,7 @@ class Kept(Generic[Value]):
         return {key for (key,) in self._all("SELECT key FROM entries WHERE kind = ?")}
 
     def items(self) -> Iterator[tuple[str, Value]]:
-        """Every entry that can be read."""
+        """Key and value of every entry that can be read; checksums are not compared."""
         for key, content in self._all("SELECT key, content FROM entries WHERE kind = ?"):
             with suppress(ValueError):
                 yield key, self._load(content)
@@ -237,20 +242,18 @@ class Kept(Generic[Value]):
         self.file.run(lambda database: database.execute(_DROP, (self._kind, dropped)).rowcount)
 
     def _all(self, select: str, *values: str) -> list[tuple[Any, ...]]:
-        return (
-            self.file.run(
-                lambda database: database.execute(select, (self._kind, *values)).fetchall()
-            )
-            or []
+        """The rows of a SELECT whose first parameter is the kind; none if the file cannot be
+        used."""
+        rows = self.file.run(
+            lambda database: database.execute(select, (self._kind, *values)).fetchall()
         )
+        return rows or []
 
     def _sound(self, keys: Collection[str]) -> Iterator[tuple[str, bytes]]:
-        """Key and content of the entries that are there and not damaged; they are marked as
-        used."""
-        asked = list(keys)
-        for start in range(0, len(asked), _AT_ONCE):
-            some = json.dumps(asked[start : start + _AT_ONCE])
-            rows = self.file.run(lambda database, some=some: self._found(database, some)) or []  # type: ignore[misc]
+        """Key and content of the entries that are present and not damaged. Updates their time of
+        last use."""
+        for batch in _batches(keys):
+            rows = self.file.run(lambda database, batch=batch: self._read(database, batch)) or []  # type: ignore[misc]
             for key, content, checksum, _ in rows:
                 if checksum == _checksum(self._kind, key, content):
                     yield key, bytes(content)
@@ -258,20 +261,16 @@ class Kept(Generic[Value]):
                     self._warn(key)
 
     def _present(self, keys: Collection[str]) -> set[str]:
-        asked = list(keys)
-        parts = (
-            json.dumps(asked[start : start + _AT_ONCE]) for start in range(0, len(asked), _AT_ONCE)
-        )
-        return {key for part in parts for (key,) in self._all(_PRESENT, part)}
+        """The keys that have entries, damaged ones included."""
+        return {key for batch in _batches(keys) for (key,) in self._all(_PRESENT, batch)}
 
-    def _found(
-        self, database: sqlite3.Connection, keys: str
-    ) -> list[tuple[str, bytes, int, float]]:
+    def _read(self, database: sqlite3.Connection, keys: str) -> list[tuple[str, bytes, int, float]]:
+        """Key, content, checksum and time of last use of the entries. keys: a JSON list."""
         rows = database.execute(_FIND, (self._kind, keys)).fetchall()
         if self._max_bytes is not None and any(
             used < time.time() - _MARK_AFTER_S for *_, used in rows
         ):
-            with suppress(sqlite3.OperationalError):  # in a folder that may only be read
+            with suppress(sqlite3.OperationalError):  # a read-only folder
                 database.execute(_MARK, (time.time(), self._kind, keys))
         return rows
 
@@ -282,10 +281,9 @@ class Kept(Generic[Value]):
 
 
 def drop_damaged(database: sqlite3.Connection) -> int:
-    """Delete the entries of an opened file that do not fit their checksums; they count as absent
-    anyway.
+    """Delete the entries of an opened file whose checksum is wrong; they count as absent anyway.
 
-    Returns how many there were, also where they cannot be deleted. Raises sqlite3.DatabaseError.
+    Returns their number, also if they cannot be deleted. Raises sqlite3.DatabaseError.
     """
     rows = database.execute(
         "SELECT kind, key, CAST(IFNULL(content, '') AS BLOB), checksum FROM entries"
@@ -295,9 +293,16 @@ def drop_damaged(database: sqlite3.Connection) -> int:
         for kind, key, content, checksum in rows
         if checksum != _checksum(kind, key, content)
     ]
-    with suppress(sqlite3.OperationalError), database:  # in a folder that may only be read
+    with suppress(sqlite3.OperationalError), database:  # a read-only folder
         database.executemany("DELETE FROM entries WHERE kind = ? AND key = ?", damaged)
     return len(damaged)
+
+
+def _batches(keys: Collection[str]) -> Iterator[str]:
+    """The keys in batches, each as a JSON list, which SQLite turns into rows."""
+    listed = list(keys)
+    for start in range(0, len(listed), _BATCH_SIZE):
+        yield json.dumps(listed[start : start + _BATCH_SIZE])
 
 
 def _row(kind: str, key: str, content: bytes) -> tuple[str, str, bytes, int, int, float]:

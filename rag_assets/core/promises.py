@@ -1,7 +1,7 @@
-"""What must hold of something that was made before it is published.
+"""Promises: conditions that must hold before something is published.
 
-The room that makes something keeps the list of its promises, beside the functions that find what
-breaks them. `assets` shows them as asset checks, the engine asks those that apply to one answer.
+Each package keeps the promises about what it makes, next to the functions that find violations. The
+assets show them as asset checks; the engine checks those about a single answer.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,33 +18,34 @@ NONE_QUARANTINED = "none_quarantined"
 
 @dataclass(frozen=True)
 class Promise(Generic[Subject]):
-    """One sentence that must hold of a `Subject`."""
+    """A condition that must hold for a `Subject`, such as a table."""
 
     name: str
     sentence: str
-    """What holds, and what to do when it does not."""
+    """The condition, and what to do when it does not hold."""
     offenders: Callable[[Subject], Offenders]
+    """Finds the rows that break the promise."""
     severity: Literal["blocking", "warning"] = "blocking"
-    """blocking: nothing is published while it is broken."""
+    """blocking: nothing is published while the promise is broken."""
     finding: Callable[[Subject, Offenders], str] | None = None
-    """Puts the offenders into a sentence, where "does not hold for n rows" says too little."""
+    """Describes the offenders in a sentence, if "does not hold for n rows" is not enough."""
 
     def check(self, subject: Subject) -> "CheckedPromise":
-        """Find what breaks the promise. An error inside `offenders` is a bug, not bad data, and is
-        not caught."""
+        """Check the promise. An error inside `offenders` is a bug, not bad data, and is not
+        caught."""
         offenders = self.offenders(subject)
-        return CheckedPromise(
-            self, offenders, self.finding(subject, offenders) if self.finding and offenders else ""
-        )
+        finding = self.finding(subject, offenders) if self.finding and offenders else ""
+        return CheckedPromise(self, offenders, finding)
 
 
 @dataclass(frozen=True)
 class CheckedPromise:
-    """A promise, and what breaks it."""
+    """A promise with the rows that break it; it is kept if there are none."""
 
     promise: Promise[Any]
     offenders: Offenders
     finding: str = ""
+    """Description of the offenders; empty if the promise has none to give."""
 
     @property
     def is_kept(self) -> bool:
@@ -57,7 +58,8 @@ class CheckedPromise:
 
 
 def check_all(promises: Iterable[Promise[Subject]], subject: Subject) -> list[CheckedPromise]:
-    """Check every promise; `nothing_withholds` tells whether the subject may be published."""
+    """Check every promise. Ask `nothing_withholds` of the result whether the subject may be
+    published."""
     return [promise.check(subject) for promise in promises]
 
 

@@ -1,13 +1,13 @@
-"""The published tables as parquet files: writing them, and reading only what this version can use.
+"""Writes the published tables as parquet files, and reads them if they are of this version.
 
 A table is a file, or a folder of files with the same columns (`paper_tables` makes those).
 
 Files are written without time stamps and with sorted rows, so that equal content gives equal bytes.
-What a table was made with travels in its schema metadata (`provenance`), where a consumer can
-refuse what does not fit. Each page of a file has a checksum, which is compared when it is read; a
-file that was cut off lacks the footer at its end. Rows are stored in small groups, because a group
-is the least that can be read: `OpenTable` looks single rows up. The schemas and the way from rows
-to values are in `tables`.
+The schema metadata states what a table was made with (its provenance), so that a reader can refuse
+it. Each page of a file has a checksum, which is compared when it is read; a file that was cut off
+has no footer at its end. Rows are stored in small groups, because a group is the smallest part that
+can be read, and `OpenTable` reads single rows. The schemas and the conversion of rows to values are
+in `tables`.
 """
 
 import json
@@ -39,8 +39,8 @@ from rag_assets.core.tables import (
 
 logger = logging.getLogger(__name__)
 ROWS_A_GROUP = 200
-"""Rows that are decoded to look one of them up. Fewer: the footer, which an open table keeps in
-memory, grows."""
+"""Number of rows in a group, all of which are decoded to read one row. With smaller groups, the
+footer grows, which an open table keeps in memory."""
 PROVENANCE_KEY = b"rag_assets"
 SHARD_PREFIX = "part-"
 _MOST_TRIES = 5
@@ -53,42 +53,42 @@ SCHEMAS = {
     "profiles": PROFILES,
     "references": REFERENCES,
 }
-"""Schema by the asset that publishes the table."""
+"""Asset that publishes a table -> schema of the table."""
 
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """What an earlier run published of a table."""
+    """A table as an earlier run published it."""
 
     table: pa.Table
-    """Empty when there is no file that can be used."""
+    """Empty if there is no usable file."""
     provenance: Mapping[str, Any] | None
-    """What it was made with; None when there is no file that can be used, so the file must be
-    written."""
+    """What it was made with; None if there is no usable file, so that it must be written."""
 
 
 def is_published(path: Path) -> bool:
-    """Whether there is a table at `path`, or one that is just being replaced."""
+    """Whether there is a table at `path`, also if it is being replaced at this moment."""
     return path.exists() or path.with_name(path.name + REPLACED_SUFFIX).exists()
 
 
 def files_of(path: Path) -> list[Path]:
-    """The parquet files of the table at `path`, sorted; an empty list where there is none.
+    """The parquet files of the table at `path`, sorted; an empty list if there is no table.
 
-    Raises UnusableTable for a folder that lacks files. While a new folder takes the place of an old
-    one, the old one is read.
+    While a folder is being replaced, the files of the old one are returned. Raises UnusableTable
+    for a folder in which files are missing.
     """
-    there = path if path.exists() else path.with_name(path.name + REPLACED_SUFFIX)
-    if there.is_file():
-        return [there]
-    files = sorted(there.glob("*.parquet"))
+    existing = path if path.exists() else path.with_name(path.name + REPLACED_SUFFIX)
+    if existing.is_file():
+        return [existing]
+    files = sorted(existing.glob("*.parquet"))
     if files and len(files) != (n_wanted := 16 ** len(shard_key(files[0]))):
         raise UnusableTable(f"is a folder with {len(files)} of {n_wanted} files")
     return files
 
 
 def shard_key(file: Path) -> str:
-    """Hexadecimal digits in the name of a file of a folder; empty for a table in one file."""
+    """The hexadecimal digits in the name of a file: "part-0a.parquet" -> "0a". Empty for a table in
+    one file."""
     return file.stem.removeprefix(SHARD_PREFIX) if file.stem.startswith(SHARD_PREFIX) else ""
 
 
@@ -100,7 +100,7 @@ def shard_file(table: Path, key: str) -> Path:
 def write_table(table: pa.Table, path: Path, provenance: Mapping[str, Any]) -> None:
     """Write `table` with its provenance; equal content gives equal bytes.
 
-    Descriptions of columns are left out: the bytes would change with their wording.
+    Descriptions of columns are left out, because the bytes would change with their wording.
     """
     metadata = {PROVENANCE_KEY: json.dumps(provenance, sort_keys=True).encode()}
     schema = pa.schema([field.remove_metadata() for field in table.schema], metadata)
@@ -115,10 +115,10 @@ def write_table(table: pa.Table, path: Path, provenance: Mapping[str, Any]) -> N
 
 
 def published_or_empty(path: Path, schema: pa.Schema) -> PublishedTable:
-    """The table at `path`, or an empty one of that schema when there is none that can be used.
+    """The table at `path`, or an empty one of that schema.
 
-    A file that is damaged, or has the columns of another version, counts as absent; the log names
-    it and the reason.
+    A file that is damaged, or has the columns of another version, counts as absent, with a warning
+    that names it and the reason.
     """
     try:
         if not files_of(path):
@@ -131,9 +131,8 @@ def published_or_empty(path: Path, schema: pa.Schema) -> PublishedTable:
 
 
 def whole_file(file: Path, schema: pa.Schema) -> tuple[pa.Table, dict[str, Any], bool] | None:
-    """The rows of one file of a table, what it was made with, and whether its groups are small;
-    None, with a warning, when it cannot be used: it is damaged or has the columns of another
-    version."""
+    """The rows of one file of a table, its provenance, and whether its groups are small enough.
+    None, with a warning, if it is damaged or has the columns of another version."""
     try:
         with _opened(file, schema) as opened, readable():
             table = columns_of(opened, schema, schema.names)
@@ -154,7 +153,7 @@ def required_table(path: Path) -> pa.Table:
 
 
 def read_columns(path: Path, columns: Sequence[str]) -> pa.Table:
-    """Some columns of the table that an asset published. Raises MissingInput as
+    """These columns of the table that an asset published. Raises MissingInput like
     `required_table`."""
     try:
         if not files_of(path):
@@ -165,8 +164,8 @@ def read_columns(path: Path, columns: Sequence[str]) -> pa.Table:
 
 
 def read_files(files: Iterable[Path], schema: pa.Schema, columns: Sequence[str]) -> pa.Table:
-    """Some columns of files that were found to be whole when they were listed. Raises MissingInput
-    when one is damaged by now."""
+    """These columns of files that were usable when they were listed. Raises MissingInput if one is
+    damaged now."""
     parts = [pa.schema([schema.field(name) for name in columns]).empty_table()]
     for path in files:
         try:
@@ -178,8 +177,8 @@ def read_files(files: Iterable[Path], schema: pa.Schema, columns: Sequence[str])
 
 
 def read_provenance(path: Path) -> dict[str, Any]:
-    """What the table at `path` was made with; empty when the file is absent, damaged or does not
-    say."""
+    """What the table at `path` was made with; empty if the file is absent, damaged or does not
+    state it."""
     try:
         return next((_provenance(pq.read_schema(file)) for file in files_of(path)), {})
     except (OSError, ValueError, pa.ArrowException, UnusableTable):
@@ -187,12 +186,13 @@ def read_provenance(path: Path) -> dict[str, Any]:
 
 
 class UnusableTable(Exception):
-    """A file that is no table of the wanted columns; the message is a phrase that can follow the
-    file's name."""
+    """A file is not a table with the expected columns; the message is a phrase that can follow its
+    name."""
 
 
 def _read(path: Path, schema: pa.Schema, columns: Sequence[str]) -> pa.Table:
-    """Some columns of a table that has exactly those of `schema`. Raises UnusableTable."""
+    """These columns of a table. Raises UnusableTable unless it has exactly the columns of
+    `schema`."""
     files = opened_together(path, schema)
     try:
         with readable():
@@ -203,7 +203,8 @@ def _read(path: Path, schema: pa.Schema, columns: Sequence[str]) -> pa.Table:
 
 
 def joined(tables: Iterable[pa.Table]) -> pa.Table:
-    """Tables of the same columns as one, with the provenance of the first."""
+    """One table of all rows of tables with the same columns; its provenance is that of the
+    first."""
     first, *others = tables
     return pa.concat_tables(
         [first, *(table.replace_schema_metadata(first.schema.metadata) for table in others)]
@@ -211,17 +212,17 @@ def joined(tables: Iterable[pa.Table]) -> pa.Table:
 
 
 def opened_together(path: Path, schema: pa.Schema) -> list[pq.ParquetFile]:
-    """All files of a table, of one publication: they are opened again if another one came
-    between."""
+    """Open all files of a table. If the table is replaced in the meantime, they are opened again,
+    so that all files are of the same version."""
     for _ in range(_MOST_TRIES):
-        published_as = _inode(path)
+        inode = _inode(path)
         try:
             files = [_opened(file, schema) for file in files_of(path)]
         except UnusableTable:
-            if _inode(path) == published_as:
+            if _inode(path) == inode:
                 raise
         else:
-            if _inode(path) == published_as:
+            if _inode(path) == inode:
                 return files
     raise UnusableTable("is replaced while it is read, again and again")
 
@@ -234,16 +235,18 @@ def _inode(path: Path) -> int | None:
 
 
 def columns_of(file: pq.ParquetFile, schema: pa.Schema, columns: Sequence[str]) -> pa.Table:
-    # by one thread: each more keeps megabytes of what it freed. pq.read_table would import pandas
+    """These columns of an open file."""
+    # in one thread, because every other thread keeps megabytes of freed memory; `pq.read_table`
+    # would import pandas
     table = file.read(columns=list(columns), use_threads=False)
     demand_rows(table.num_rows, file.metadata.num_rows)
     return table.cast(pa.schema([schema.field(name) for name in columns], table.schema.metadata))
 
 
 def _opened(path: Path, schema: pa.Schema) -> pq.ParquetFile:
-    """The file at `path`, which has exactly the columns of `schema`. Raises UnusableTable."""
+    """The opened file. Raises UnusableTable unless it has exactly the columns of `schema`."""
     with readable():
-        # ahead of need is read for far disks, and kept as long as the file is open
+        # without pre-buffering, whose data would stay in memory as long as the file is open
         file = pq.ParquetFile(str(path), page_checksum_verification=True, pre_buffer=False)
         problems = schema_problems(file.schema_arrow, schema)
     if problems:
@@ -254,26 +257,25 @@ def _opened(path: Path, schema: pa.Schema) -> pq.ParquetFile:
 
 @contextmanager
 def readable() -> Iterator[None]:
-    """Raises UnusableTable for a footer or page that is read within the block and damaged."""
+    """Raises UnusableTable if the block reads a damaged footer or page."""
     try:
         yield
-    except (
-        OSError,
-        ValueError,
-        pa.ArrowException,
-    ) as error:  # ValueError: a name in the footer is no UTF-8
+    # ValueError: a name in the footer is no UTF-8
+    except (OSError, ValueError, pa.ArrowException) as error:
         first_line = str(error).split("\n", 1)[0].rstrip(".")
         raise UnusableTable(f"is damaged or no parquet file ({first_line})") from error
 
 
 def group_sizes(file: pq.ParquetFile) -> list[int]:
+    """Number of rows in each group."""
     return [
         file.metadata.row_group(number).num_rows for number in range(file.metadata.num_row_groups)
     ]
 
 
 def demand_rows(n_rows: int, n_wanted: int) -> None:
-    """The checksums of the pages leave the footer out, which gives the number of rows twice."""
+    """Raise UnusableTable if the numbers differ. The footer has no checksum, but it states the
+    number of rows in two places."""
     if n_rows != n_wanted:
         raise UnusableTable(f"is damaged ({n_rows} of {n_wanted} rows are left)")
 
@@ -290,15 +292,15 @@ T = TypeVar("T")
 
 
 class OpenTable:
-    """A published table whose rows stay in its files until they are asked for; may be used by
-    several threads.
+    """A published table whose rows are read from its files when they are needed; safe for several
+    threads.
 
-    The files are opened once, so what is read is of one version, whatever is published in their
-    place later.
+    The files stay open, so all rows are of the same version, even if a new one is published in the
+    meantime.
     """
 
     def __init__(self, path: Path) -> None:
-        """Open the table that an asset published. Raises MissingInput as `required_table`."""
+        """Open the table that an asset published. Raises MissingInput like `required_table`."""
         self._path, self._schema, self._lock = path, SCHEMAS[path.stem], Lock()
         with self._usable():
             self._files = opened_together(path, self._schema)
@@ -309,37 +311,41 @@ class OpenTable:
         ]
         self._sizes = [size for file in self._files for size in group_sizes(file)]
         self._starts = np.cumsum([0, *self._sizes])
-        """The first row of each group, and the number of all rows."""
+        """Index of the first row of each group, and at the end the number of all rows."""
 
     def columns(self, names: Sequence[str]) -> pa.Table:
-        """Some columns of all rows. Raises MissingInput when a file is damaged."""
+        """These columns of all rows. Raises MissingInput when a file is damaged."""
         with self._usable(), self._lock:
             return joined(columns_of(file, self._schema, names) for file in self._files)
 
-    def values(self, rows: npt.ArrayLike, made: Callable[[pa.Table], list[T]]) -> list[T]:
-        """What `made` makes of the rows with these numbers, one value a row, in the order given.
+    def values(self, rows: npt.ArrayLike, convert: Callable[[pa.Table], list[T]]) -> list[T]:
+        """The values of the rows with these indices, in the given order. Each group is read once.
 
-        Raises MissingInput when a file is damaged.
+        convert: returns one value for each row of a table. Raises MissingInput when a file is
+        damaged.
         """
-        wanted, places = np.unique(np.asarray(rows, np.int64), return_inverse=True)
+        wanted, positions = np.unique(np.asarray(rows, np.int64), return_inverse=True)
         groups = np.searchsorted(self._starts, wanted, side="right") - 1
         found: list[T] = []
+        """The values of `wanted`, which are sorted."""
         for group in np.unique(groups).tolist():
-            inside = (wanted[groups == group] - self._starts[group]).tolist()
-            whole = self._group(group)
-            # its own `take` would import pandas, which takes 35 MB
-            found += made(pa.concat_tables([whole.slice(row, 1) for row in inside]))
-        return [found[place] for place in places.tolist()]
+            rows_in_group = (wanted[groups == group] - self._starts[group]).tolist()
+            table = self._group(group)
+            # not `take`, which would import pandas: 35 MB
+            found += convert(pa.concat_tables([table.slice(row, 1) for row in rows_in_group]))
+        return [found[position] for position in positions.tolist()]
 
     def _group(self, number: int) -> pa.Table:
+        """The rows of a group, counted over all files."""
         file, group = self._groups[number]
         with self._usable(), self._lock:
-            whole = file.read_row_group(group, use_threads=False)
-            demand_rows(whole.num_rows, self._sizes[number])
-        return whole
+            table = file.read_row_group(group, use_threads=False)
+            demand_rows(table.num_rows, self._sizes[number])
+        return table
 
     @contextmanager
     def _usable(self) -> Iterator[None]:
+        """An UnusableTable within the block is raised as MissingInput."""
         try:
             with readable():
                 yield

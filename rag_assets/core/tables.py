@@ -1,9 +1,10 @@
-"""The published tables: their columns (name, type, and what a value means), values as rows and rows as
-values again, and tables split by paper. Files are in `table_files`.
+"""The published tables: their columns (name, type and description), the conversion of values to rows
+and back, and tables split by paper. Files are in `table_files`.
 
-A column that is a field of a dataclass has its type and text from there (`description_of`); the
-files on disk do not hold the texts. pyarrow.compute is imported where it is used: its import took a
-seventh of what a parse worker needs to start.
+A column that is a field of a dataclass takes its type and description from there
+(`description_of`); the files on disk do not contain descriptions. pyarrow.compute is imported in
+the functions that need it, because its import took a seventh of the time that a parse worker needs
+to start.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,32 +27,35 @@ _ROWS: dict[str, type] = {kind.__name__: kind for kind in (Block, Chunk, Passage
 _DESCRIPTION, _FIELD_OF = b"description", b"field_of"
 
 
-def _schema(names: str, *kinds: type, **own: tuple[pa.DataType, str]) -> pa.Schema:
-    """names: the columns in their order. kinds: dataclasses; a column is the field of that name of
-    the first that has it. own: type and text of the other columns."""
-    hints = {kind: _field_types(kind) for kind in kinds}
-    of = " ".join(kind.__name__ for kind in kinds)
+def _schema(names: str, *kinds: type, **own_columns: tuple[pa.DataType, str]) -> pa.Schema:
+    """The schema of a table.
+
+    names: the columns in their order. own_columns: type and description of some columns. kinds:
+    dataclasses; any other column is the field of that name in the first of them that has it.
+    """
+    field_types = [_field_types(kind) for kind in kinds]
+    kind_names = " ".join(kind.__name__ for kind in kinds)
     columns = []
     for name in names.split():
-        if name in own:
-            type_, text = own[name]
+        if name in own_columns:
+            type_, text = own_columns[name]
             columns.append(pa.field(name, type_, metadata={_DESCRIPTION: text}))
         else:
-            type_ = next(types[name] for types in hints.values() if name in types)
-            columns.append(pa.field(name, type_, metadata={_FIELD_OF: of}))
+            type_ = next(types[name] for types in field_types if name in types)
+            columns.append(pa.field(name, type_, metadata={_FIELD_OF: kind_names}))
     return pa.schema(columns)
 
 
 @cache
 def _field_types(kind: Any) -> dict[str, pa.DataType]:
-    """The columns that hold the fields of a dataclass."""
+    """Field of a dataclass -> type of the column for it."""
     hints = get_type_hints(kind)
     return {field.name: _type(hints[field.name]) for field in fields(kind)}
 
 
 def _type(annotation: Any) -> pa.DataType:
-    """The column type of a field: an enumeration is stored as text, a dataclass as a struct, a
-    tuple as a list, and what may be None as what it is otherwise."""
+    """The type of the column for a field: text for an enumeration, a struct for a dataclass, a list
+    for a tuple; `X | None` is stored like X."""
     if isinstance(annotation, type) and is_dataclass(annotation):
         return pa.struct(list(_field_types(annotation).items()))
     if isinstance(annotation, type):
@@ -62,7 +66,7 @@ def _type(annotation: Any) -> pa.DataType:
 
 
 def description_of(field: pa.Field) -> str:
-    """What a column of one of these schemas holds, as one sentence or two."""
+    """The description of a column of one of these schemas: one or two sentences."""
     if text := field.metadata.get(_DESCRIPTION):
         return str(text.decode())
     kinds = (_ROWS[name] for name in field.metadata[_FIELD_OF].decode().split())
@@ -209,7 +213,8 @@ REFERENCES = _schema(
 
 
 def schema_problems(found: pa.Schema, wanted: pa.Schema) -> list[str]:
-    """One line per column that is missing, unknown, out of order or of another type."""
+    """One line for each column that is missing, unknown or of another type; if there is none, one
+    line for columns in another order. Empty if the schemas agree."""
     if found.equals(wanted, check_metadata=False):
         return []
     problems = [
@@ -225,11 +230,11 @@ def schema_problems(found: pa.Schema, wanted: pa.Schema) -> list[str]:
 
 T = TypeVar("T")
 _PART = 10_000
-"""Texts that are Python objects at the same time."""
+"""Number of texts that are Python objects at the same time."""
 
 
 def by_paper(table: pa.Table) -> Iterator[tuple[str, pa.Table]]:
-    """Each paper of a table sorted by paper_id, with its rows."""
+    """Id and rows of each paper of a table, which is sorted by paper_id."""
     ids = table["paper_id"].to_pylist()
     starts = [at for at in range(len(ids)) if at == 0 or ids[at] != ids[at - 1]]
     for start, end in pairwise([*starts, len(ids)]):
@@ -245,7 +250,7 @@ def packed(table: pa.Table) -> bytes:
 
 
 def unpacked(content: bytes) -> pa.Table:
-    """The table that `packed` wrote; its columns lie in `content`."""
+    """The table that `packed` wrote; it uses the memory of `content`."""
     return pa.ipc.open_stream(content).read_all()
 
 
@@ -255,29 +260,29 @@ def fingerprints_by_paper(table: pa.Table) -> dict[str, str]:
 
 
 def in_parts(column: pa.ChunkedArray) -> Iterator[list[str]]:
-    """The texts of a column, some at a time: a process keeps much of the memory that millions of
-    texts took at once."""
+    """The texts of a column in parts of 10,000, because a process would keep much of the memory
+    that millions of texts need at once."""
     for start in range(0, len(column), _PART):
         yield column.slice(start, _PART).to_pylist()
 
 
 def passages_version(passages: pa.Table) -> str:
-    """Data version of passage_id -> row_hash, by which an index and a table of passages fit each
-    other."""
+    """Data version of the passages, from their ids and row hashes. An index stores the version of
+    the passages it was made from."""
     ordered = passages.select(["passage_id", "row_hash"]).sort_by("passage_id")
     parts = zip(in_parts(ordered["passage_id"]), in_parts(ordered["row_hash"]), strict=True)
     return sorted_version(pair for ids, hashes in parts for pair in zip(ids, hashes, strict=True))
 
 
 def rows_of(table: pa.Table, key: str, values: Iterable[str]) -> pa.Table:
-    """The rows whose `key` is one of `values`, in the table's order."""
+    """The rows whose column `key` has one of `values`, in the order of the table."""
     import pyarrow.compute as pc
 
     return table.filter(pc.is_in(table[key], value_set=pa.array(list(values), pa.string())))
 
 
 def rows_without(table: pa.Table, papers: Iterable[str]) -> pa.Table:
-    """The rows of other papers."""
+    """The rows of all papers but these."""
     import pyarrow.compute as pc
 
     return table.filter(
@@ -286,12 +291,13 @@ def rows_without(table: pa.Table, papers: Iterable[str]) -> pa.Table:
 
 
 def merged(kept: pa.Table, new: pa.Table, sort_by: Sequence[str]) -> pa.Table:
-    """Both tables in one, sorted ascending by the columns `sort_by`."""
+    """One table of both, sorted by the columns `sort_by`, ascending."""
     return pa.concat_tables([kept, new]).sort_by([(column, "ascending") for column in sort_by])
 
 
 def to_table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
-    """Rows as mappings into a table; a missing column is null, an unknown one is a KeyError."""
+    """The table of these rows. A column that is missing in a row becomes null; an unknown one
+    raises KeyError."""
     names = set(schema.names)
     for row in rows:
         if unknown := row.keys() - names:
@@ -316,14 +322,15 @@ def passages_from(table: pa.Table) -> list[Passage]:
 
 
 def records_from(table: pa.Table) -> dict[str, Record]:
-    """The record of each paper, by id."""
+    """Id of a paper -> its record."""
     return dict(zip(table["paper_id"].to_pylist(), _values(Record, table), strict=True))
 
 
 def block_rows(
     blocks: Sequence[Block], common: Mapping[str, Any], starts: Sequence[int]
 ) -> list[dict[str, Any]]:
-    """Rows of one document's blocks; `common` has the columns that are the same for all of them."""
+    """The rows of the blocks of one document. common: the columns that are the same for all rows.
+    starts: offset of each block in the text of the paper."""
     return [
         {
             **common,
@@ -350,7 +357,7 @@ def _reader(kind: type[T]) -> TypeAdapter[list[T]]:
 
 
 def _values(kind: type[T], table: pa.Table) -> list[T]:
-    """A value for each row, from the columns that have the names of its fields."""
+    """A value of the dataclass `kind` for each row; a field is the column of the same name."""
     names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
     rows = table.select(names).to_pylist()
     return _reader(kind).validate_python(rows)  # type: ignore[arg-type]

@@ -1,8 +1,8 @@
-"""Parsing papers: the best file of each paper that can be parsed makes its document; then the PDF
-beside that file, if there is one, adds pages and the printed front.
+"""Parsing papers. The first file of a paper that can be parsed gives its document; then the PDF of
+the same paper, if there is one, adds page numbers and the text of the first pages.
 
-Each file is an item of its own for the workers: one that ends its worker costs only what it would
-have given. `parse_papers` keeps every document at once: a killed run repeats none.
+Each file is sent to the workers as a separate item: if a file crashes its worker, only that file is
+lost. `parse_papers` stores each document as soon as it is made, so that a killed run repeats none.
 """
 
 from collections import Counter, deque
@@ -29,87 +29,95 @@ from rag_assets.parsing.store import (
     unpacked_document,
 )
 
-_WITHOUT_SUBJECT = (Zone.TITLE_PAGE, Zone.STATEMENTS, Zone.BACK)
-_STRETCH, _N_STRETCHES, _LEAST_PRINTED = 20, 200, 200
+_ZONES_WITHOUT_CONTENT = (Zone.TITLE_PAGE, Zone.STATEMENTS, Zone.BACK)
+_SAMPLE_LETTERS, _N_SAMPLES, _LEAST_PDF_LETTERS = 20, 200, 200
 _LEAST_SHARED = 0.1
-"""The least share of stretches of 20 letters. Measured on 13 pairs of TEI and PDF: .78 or more of a
-paper's own, .03 or less of any other's."""
+"""A PDF is of the same paper if it contains this share of the samples (20 letters each) of the
+document. Measured on 13 pairs of TEI and PDF: at least .78 in the PDF of the same paper, at most
+.03 in that of another."""
 
 
 @dataclass(frozen=True)
-class MadeDocument:
-    """A document as a worker hands it back."""
+class ParsedDocument:
+    """A document as a worker returns it."""
 
     packed: bytes
-    """As the store keeps it."""
+    """The document as gzipped JSON, the form that the store keeps."""
     summary: Document
     """The document without its blocks."""
     kinds: Counter[BlockKind]
     """How many blocks it has of each kind."""
 
     @classmethod
-    def of(cls, document: Document) -> "MadeDocument":
+    def of(cls, document: Document) -> "ParsedDocument":
         kinds = Counter(block.kind for block in document.blocks)
         return cls(packed_document(document), replace(document, blocks=()), kinds)
 
 
 @dataclass(frozen=True)
 class ParseAttempt:
-    """An examined paper, and how far it has come: a file to be parsed, then the PDF beside it."""
+    """The state of parsing one paper: first its files are tried one after the other until one gives
+    a document, then the PDF of the paper adds pages to it."""
 
     paper: Paper
-    at: int = 0
+    file_index: int = 0
     """Index of the file that makes the document; beyond the last when none is left."""
-    made: MadeDocument | None = None
-    """The document of that file."""
+    document: ParsedDocument | None = None
+    """The document of that file; None until it is parsed."""
     is_pdf_read: bool = False
-    """Whether the PDF beside the file has added to the document, or failed to."""
+    """Whether the PDF of the paper has added to the document, or failed to."""
     failures: tuple[str, ...] = ()
     """Why files failed: whole sentences."""
 
     @property
-    def to_read(self) -> PaperFile | None:
+    def next_file(self) -> PaperFile | None:
         """The file that is read next; None when the paper is done."""
-        files = () if self.paper.problem else self.paper.files[self.at :]
-        if not files or self.made is None:
+        files = () if self.paper.problem else self.paper.files[self.file_index :]
+        if not files or self.document is None:
             return files[0] if files else None
         has_pages = self.is_pdf_read or is_pdf(files[0])
         return None if has_pages else next(filter(is_pdf, self.paper.files), None)
 
-    def after(self, result: MadeDocument | Failure) -> "ParseAttempt":
-        """The attempt when `to_read` has been read. A PDF that fails leaves the document as it
-        was."""
-        if isinstance(result, MadeDocument):
-            return replace(self, made=result, is_pdf_read=self.made is not None)
-        file, reason = self.paper.files[self.at], result.reason
-        if self.made and self.to_read and not isinstance(result.raised, AnotherPaper):
-            note = f"No pages could be taken from the PDF: {_sentence(self.to_read, reason)}"
+    def after(self, result: ParsedDocument | Failure) -> "ParseAttempt":
+        """The attempt once `next_file` has been read.
+
+        If the PDF fails, the document stays as it was. If the PDF shows that the document is of
+        another paper, the document is given up and the next file is tried.
+        """
+        if isinstance(result, ParsedDocument):
+            return replace(self, document=result, is_pdf_read=self.document is not None)
+        file, reason = self.paper.files[self.file_index], result.reason
+        if self.document and self.next_file and not isinstance(result.raised, AnotherPaper):
+            problem = _failure_sentence(self.next_file, reason)
+            note = f"No pages could be taken from the PDF: {problem}"
             return replace(self, is_pdf_read=True, failures=(*self.failures, note))
-        failures = (*self.failures, _sentence(file, reason))
-        return replace(self, at=self.at + 1, made=None, failures=failures)
+        failures = (*self.failures, _failure_sentence(file, reason))
+        return replace(self, file_index=self.file_index + 1, document=None, failures=failures)
 
 
 @dataclass(frozen=True)
 class FileToRead:
-    """What a worker needs for `attempt.to_read`."""
+    """The content of `attempt.next_file`, with the attempt it belongs to."""
 
     attempt: ParseAttempt
     raw: RawFile
 
 
-def read_file(file: FileToRead, settings: ParsingSettings) -> MadeDocument:
-    """The document of the file, or the one that is made already with what its PDF adds. Raises
-    UnreadableDocument, also for a broken promise."""
-    made, source = file.attempt.made, file.attempt.paper.files[file.attempt.at]
-    if made is None:
+def read_file(file: FileToRead, settings: ParsingSettings) -> ParsedDocument:
+    """Runs in a worker. Parses the file; if the attempt has a document already, the file is the PDF
+    of the paper and adds pages to that document. Raises UnreadableDocument, also for a broken
+    promise."""
+    parsed = file.attempt.document
+    source = file.attempt.paper.files[file.attempt.file_index]
+    if parsed is None:
         document = _parsed(source, file.raw, settings)
     else:
-        document = unpacked_document(made.packed)
+        document = unpacked_document(parsed.packed)
         if source.read_by:
             _demand_same_paper(document, file.raw, settings)
         document = _with_pages(_with_front(document, file.raw, settings), file.raw, settings)
     demand_promises(document)
-    return MadeDocument.of(document)
+    return ParsedDocument.of(document)
 
 
 def _parsed(file: PaperFile, raw: RawFile, settings: ParsingSettings) -> Document:
@@ -122,22 +130,23 @@ def _parsed(file: PaperFile, raw: RawFile, settings: ParsingSettings) -> Documen
     return document
 
 
-def _sentence(file: PaperFile, reason: str) -> str:
-    """The reason behind the name of the file, or of what GROBID made of it."""
+def _failure_sentence(file: PaperFile, reason: str) -> str:
+    """A sentence "<file> <reason>", such as "a.pdf is empty."; for TEI that GROBID made of a PDF,
+    it names both."""
     name = (
         f"{file.read_by}'s reading of {file.relative}"
         if file.read_by and file.format
         else file.relative
     )
-    told = reason if reason.startswith(file.relative) else f"{name} {reason}"
-    return told.encode("utf-8", "replace").decode("utf-8")  # tables hold no lone surrogates
+    sentence = reason if reason.startswith(file.relative) else f"{name} {reason}"
+    return sentence.encode("utf-8", "replace").decode("utf-8")  # tables hold no lone surrogates
 
 
 def _demand_text(document: Document) -> None:
     has_text = any(
         block.text.strip()
         and block.kind is not BlockKind.HEADING
-        and block.zone not in _WITHOUT_SUBJECT
+        and block.zone not in _ZONES_WITHOUT_CONTENT
         for block in document.blocks
     )
     if not has_text:
@@ -147,23 +156,29 @@ def _demand_text(document: Document) -> None:
 
 
 def _demand_same_paper(document: Document, pdf: RawFile, settings: ParsingSettings) -> None:
-    """Raise AnotherPaper where almost no stretch of a server's reading is in the PDF: it is
-    another paper's."""
+    """Raise AnotherPaper if the document and the PDF share hardly any text: GROBID may have
+    answered with the TEI of another paper.
+
+    Compares letters only. Takes up to 200 samples of 20 letters, evenly spread over the document,
+    and counts those that occur in the PDF. A PDF with little text (a scan) proves nothing.
+    """
     from rag_assets.parsing.formats.pdf.file import text_layer  # loads the PDF engine
 
     try:
         printed = letters_of(text_layer(pdf.content, settings.limits.max_pages))
     except UnreadableDocument:
         return
-    read = letters_of(document.text)
-    step = max(len(read) // _N_STRETCHES, _STRETCH)
-    found = [read[at : at + _STRETCH] in printed for at in range(0, len(read) - _STRETCH + 1, step)]
-    if len(printed) > _LEAST_PRINTED and sum(found) < _LEAST_SHARED * len(found):
+    letters = letters_of(document.text)
+    step = max(len(letters) // _N_SAMPLES, _SAMPLE_LETTERS)
+    starts = range(0, len(letters) - _SAMPLE_LETTERS + 1, step)
+    n_found = sum(letters[start : start + _SAMPLE_LETTERS] in printed for start in starts)
+    if len(printed) > _LEAST_PDF_LETTERS and n_found < _LEAST_SHARED * len(starts):
         raise AnotherPaper("is of another paper: hardly any of its words are in the PDF.")
 
 
 def _with_front(document: Document, pdf: RawFile, settings: ParsingSettings) -> Document:
-    """The document with the first pages of its PDF; without them where they cannot be read."""
+    """The document with the text of the first pages of its PDF; unchanged if they cannot be
+    read."""
     from rag_assets.parsing.formats.pdf.document import printed_front  # loads the PDF engine
 
     try:
@@ -173,7 +188,8 @@ def _with_front(document: Document, pdf: RawFile, settings: ParsingSettings) -> 
 
 
 def _with_pages(document: Document, pdf: RawFile, settings: ParsingSettings) -> Document:
-    """The document with the pages that it lacks: all of them, or those not proved."""
+    """The document with page numbers from the PDF: for all blocks if it has none, and only for the
+    gaps if it has some from coordinates."""
     from rag_assets.parsing.places.document import align_to_pdf, fill_from_pdf, has_gaps
 
     if document.page_source is PageSource.NONE:
@@ -197,30 +213,32 @@ class ParseJob:
     """Does the work on papers, within `settings.limits`."""
     known: KnownFiles = field(default_factory=KnownFiles)
 
-    def after_failure(self, paper: Paper) -> str:
-        """Fingerprint of a paper when one of its files, or a page, cannot be read: it includes the
-        limits and the installed extras, because with others that may succeed."""
-        return fingerprint(paper.fingerprint, self._may_let_it_succeed)
+    def failure_fingerprint(self, paper: Paper) -> str:
+        """Fingerprint of a paper when one of its files, or a page, cannot be read. It includes the
+        limits and the installed extras: when one of them changes, the paper is parsed again."""
+        return fingerprint(paper.fingerprint, self._limits_and_extras)
 
     @cached_property
-    def _may_let_it_succeed(self) -> tuple[str, list[str]]:
+    def _limits_and_extras(self) -> tuple[str, list[str]]:
         return self.settings.limits.fingerprint(), installed_extras()
 
-    def kept(self, paper: Paper) -> "ParseOutcome | None":
-        """What a run that was killed kept of a paper."""
-        for known in (paper.fingerprint, self.after_failure(paper)):
-            if self.store.has(known):
-                made = MadeDocument.of(self.store.get(known))
-                return ParseOutcome(paper, known, made.summary, made.kinds)
+    def stored_outcome(self, paper: Paper) -> "ParseOutcome | None":
+        """The outcome for a paper whose document is in the store already, because an earlier run
+        was killed before it published; else None."""
+        for key in (paper.fingerprint, self.failure_fingerprint(paper)):
+            if self.store.has(key):
+                stored = ParsedDocument.of(self.store.get(key))
+                return ParseOutcome(paper, key, stored.summary, stored.kinds)
         return None
 
 
 @dataclass(frozen=True)
 class ParseOutcome:
-    """What came of a paper; the document itself is in the store."""
+    """The result of parsing a paper; the document itself is in the store."""
 
     paper: Paper
     fingerprint: str
+    """Key of the document in the store, and its mark in the parsed index."""
     summary: Document | None = None
     """The document without its blocks; None when nothing of the paper can be used."""
     kinds: Counter[BlockKind] = field(default_factory=Counter)
@@ -230,53 +248,54 @@ class ParseOutcome:
 
 
 def parse_papers(papers: Sequence[Paper], job: ParseJob, report: Report) -> list[ParseOutcome]:
-    """Parse each examined paper from the best of its files that can be parsed; in the order of the
-    papers. `report(n_done, n_total)` counts papers."""
-    done = {paper.paper_id: kept for paper in papers if (kept := job.kept(paper))}
-    waiting: deque[tuple[ParseAttempt, PaperFile]] = deque()
+    """Parse each examined paper from the first of its files that can be parsed. Returns one outcome
+    per paper, in the order of `papers`. `report(n_done, n_total)` counts papers."""
+    outcomes = {paper.paper_id: stored for paper in papers if (stored := job.stored_outcome(paper))}
+    queue: deque[tuple[ParseAttempt, PaperFile]] = deque()
 
-    def go_on(attempt: ParseAttempt) -> None:
-        if file := attempt.to_read:
-            waiting.appendleft((attempt, file))  # first, so that few documents wait in memory
+    def enqueue_or_finish(attempt: ParseAttempt) -> None:
+        if file := attempt.next_file:
+            queue.appendleft((attempt, file))  # first, so that few documents wait in memory
             return
-        done[attempt.paper.paper_id] = _finished(attempt, job)
-        report(len(done), len(papers))
+        outcomes[attempt.paper.paper_id] = _stored_outcome(attempt, job)
+        report(len(outcomes), len(papers))
 
-    def files() -> Iterator[FileToRead]:
-        while waiting:
-            attempt, file = waiting.popleft()
+    def queued_files() -> Iterator[FileToRead]:
+        while queue:
+            attempt, file = queue.popleft()
             try:
-                yield FileToRead(attempt, _content_of(file, job, attempt.paper))
+                yield FileToRead(attempt, _raw_file(file, job, attempt.paper))
             except UnreadableDocument as error:
-                go_on(attempt.after(Failure(str(error), is_worker_lost=False)))
+                enqueue_or_finish(attempt.after(Failure(str(error), is_worker_lost=False)))
 
     for paper in reversed(papers):
-        if paper.paper_id not in done:
-            go_on(ParseAttempt(paper))
+        if paper.paper_id not in outcomes:
+            enqueue_or_finish(ParseAttempt(paper))
     work = partial(read_file, settings=job.settings)
-    while waiting:
-        with closing(job.spread(work, files())) as results:
+    while queue:  # results add files to the queue after `queued_files` may have ended
+        with closing(job.spread(work, queued_files())) as results:
             for file, result in results:
-                go_on(file.attempt.after(result))
-    return [done[paper.paper_id] for paper in papers]
+                enqueue_or_finish(file.attempt.after(result))
+    return [outcomes[paper.paper_id] for paper in papers]
 
 
-def _finished(attempt: ParseAttempt, job: ParseJob) -> ParseOutcome:
-    """What came of the paper, its document kept with the failures as notes."""
-    paper, made, failures = attempt.paper, attempt.made, attempt.failures
-    if made is None:
+def _stored_outcome(attempt: ParseAttempt, job: ParseJob) -> ParseOutcome:
+    """Put the document of a finished attempt into the store, with the failures of other files as
+    notes; returns its outcome."""
+    paper, parsed, failures = attempt.paper, attempt.document, attempt.failures
+    if parsed is None:
         error = paper.problem or " ".join(failures)
-        return ParseOutcome(paper, job.after_failure(paper), error=error)
+        return ParseOutcome(paper, job.failure_fingerprint(paper), error=error)
     if failures:
-        document = unpacked_document(made.packed)
-        made = MadeDocument.of(replace(document, notes=(*failures, *document.notes)))
-    is_whole = not (failures or made.summary.n_pages_unread or made.summary.n_pages_cut)
-    kept_as = paper.fingerprint if is_whole else job.after_failure(paper)
-    job.store.put(kept_as, made.packed)
-    return ParseOutcome(paper, kept_as, made.summary, made.kinds)
+        document = unpacked_document(parsed.packed)
+        parsed = ParsedDocument.of(replace(document, notes=(*failures, *document.notes)))
+    is_whole = not (failures or parsed.summary.n_pages_unread or parsed.summary.n_pages_cut)
+    key = paper.fingerprint if is_whole else job.failure_fingerprint(paper)
+    job.store.put(key, parsed.packed)
+    return ParseOutcome(paper, key, parsed.summary, parsed.kinds)
 
 
-def _content_of(file: PaperFile, job: ParseJob, paper: Paper) -> RawFile:
+def _raw_file(file: PaperFile, job: ParseJob, paper: Paper) -> RawFile:
     if file.problem:
         raise UnreadableDocument(file.problem)
     content = (

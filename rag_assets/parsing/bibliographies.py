@@ -1,10 +1,10 @@
 """Bibliographies in BibTeX, RIS and CSL-JSON, as Zotero and others export them.
 
-The files are untrusted: an entry that cannot be read is told with its place, and the others are
+The files are untrusted: an entry that cannot be read is reported with its line, and the others are
 used.
 
-The library of a reference manager is a list of papers too: a BibTeX file with attachments. Nothing
-is written there, and no file outside of its folder is opened.
+The library of a reference manager can also name the papers of a corpus: it is a BibTeX file with
+the paths of attachments. Nothing is written there, and no file outside of its folder is opened.
 """
 
 import json
@@ -33,9 +33,11 @@ from rag_assets.parsing.registry import known_suffixes, stem_of
 _MAX_MB, _MAX_VALUE_CHARS, _MAX_ENTRIES = 50, 20_000, 200_000
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 _LATEX = re.compile(r"[\\$~]")
-_FILE = re.compile(r"(?:^|;)(?:[^:;]{0,200}:)?([^:;]{1,500}\.\w{1,8})(?::[\w/.+-]{0,60})?(?=;|$)")
+_ATTACHMENT = re.compile(
+    r"(?:^|;)(?:[^:;]{0,200}:)?([^:;]{1,500}\.\w{1,8})(?::[\w/.+-]{0,60})?(?=;|$)"
+)
 """Attachments in BibTeX: "Full Text:files/12/a.pdf:application/pdf", or the path alone."""
-OF_BIBTEX = {
+CSL_TYPE_OF_BIBTEX = {
     "article": "article-journal",
     "inproceedings": "paper-conference",
     "conference": "paper-conference",
@@ -50,7 +52,7 @@ OF_BIBTEX = {
     "dataset": "dataset",
     "online": "webpage",
 }
-OF_RIS = {
+CSL_TYPE_OF_RIS = {
     "JOUR": "article-journal",
     "CPAPER": "paper-conference",
     "CONF": "paper-conference",
@@ -60,7 +62,7 @@ OF_RIS = {
     "RPRT": "report",
     "DATA": "dataset",
 }
-"""Types of CSL 1.0 for those of BibTeX and RIS."""
+"""Type of an entry in BibTeX, and in RIS -> type in CSL 1.0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,25 +94,29 @@ def content_of(path: Path) -> bytes | str:
 
 
 def entries_in(file: tuple[str, bytes]) -> Read:
-    """file: name and content."""
+    """The entries of a bibliography and its problems. file: name and content."""
     name, content = file
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         return [], [f"It is not UTF-8 (byte {error.start}). Export it as UTF-8."]
-    read = next(reader for suffix, reader in _READERS.items() if name.lower().endswith(suffix))
-    found: list[tuple[str, Record, tuple[str, ...]]] = []
+    reader = next(reader for suffix, reader in _READERS.items() if name.lower().endswith(suffix))
+    entries: list[tuple[str, Record, tuple[str, ...]]] = []
     problems: list[str] = []
-    for one in read(text):
-        if isinstance(one, str):
-            problems.append(one)
-        elif len(found) < _MAX_ENTRIES:
-            found.append(one)
-    return [Entry(*one, library=name, is_alone=len(found) == 1) for one in found], problems
+    for result in reader(text):
+        if isinstance(result, str):
+            problems.append(result)
+        elif len(entries) < _MAX_ENTRIES:
+            entries.append(result)
+    is_alone = len(entries) == 1
+    return [
+        Entry(key, record, attachments, name, is_alone) for key, record, attachments in entries
+    ], problems
 
 
 _Entries = Iterator[tuple[str, Record, tuple[str, ...]] | str]
-"""Key, record and attachments of an entry, or what is wrong with it."""
+"""Key, record and attachments of each entry; for an entry that cannot be read, the problem as a
+sentence."""
 
 
 def _bibtex(text: str) -> _Entries:
@@ -126,13 +132,14 @@ def _bibtex(text: str) -> _Entries:
     for entry in library.entries:
         fields = {field.key.lower(): str(field.value)[:_MAX_VALUE_CHARS] for field in entry.fields}
         files = tuple(
-            path.replace("\\:", ":").strip() for path in _FILE.findall(fields.get("file", ""))
+            path.replace("\\:", ":").strip() for path in _ATTACHMENT.findall(fields.get("file", ""))
         )
-        yield entry.key, _of_bibtex(entry.entry_type.lower(), fields), files
+        yield entry.key, _bibtex_record(entry.entry_type.lower(), fields), files
 
 
-def _of_bibtex(kind: str, fields: Mapping[str, str]) -> Record:
+def _bibtex_record(kind: str, fields: Mapping[str, str]) -> Record:
     def plain(*names: str) -> str | None:
+        """The first of these fields that is not empty, without LaTeX commands."""
         return next(
             (text for name in names if (text := _without_latex(fields.get(name, "")))), None
         )
@@ -154,7 +161,7 @@ def _of_bibtex(kind: str, fields: Mapping[str, str]) -> Record:
         keywords=_keywords((plain("keywords") or "").replace(";", ",").split(",")),
         language=plain("langid", "language"),
         licence=plain("license", "licence", "rights"),
-        type=OF_BIBTEX.get(kind),
+        type=CSL_TYPE_OF_BIBTEX.get(kind),
     )
 
 
@@ -164,23 +171,22 @@ def _bibtex_persons(text: str) -> tuple[Person, ...]:
         split_multiple_persons_names,
     )
 
-    found = []
+    persons = []
     for name in split_multiple_persons_names(text):
         if name.lower() == "others":
             continue
-        if name.startswith("{") and name.endswith("}"):
-            found.append(Person(_without_latex(name)))
+        if name.startswith("{") and name.endswith("}"):  # an organisation: {World Bank}
+            persons.append(Person(_without_latex(name)))
             continue
         try:
             parts = parse_single_name_into_parts(name)
         except ValueError:  # more commas than a name may have
-            found.append(Person(_without_latex(name)))
+            persons.append(Person(_without_latex(name)))
             continue
-        given, family = (
-            _without_latex(" ".join(words)) for words in (parts.first, (*parts.von, *parts.last))
-        )
-        found.append(Person(family or given, given if family else ""))
-    return tuple(one for one in found if one.family)
+        given = _without_latex(" ".join(parts.first))
+        family = _without_latex(" ".join((*parts.von, *parts.last)))
+        persons.append(Person(family, given) if family else Person(given))
+    return tuple(person for person in persons if person.family)
 
 
 def _without_latex(text: str) -> str:
@@ -222,28 +228,29 @@ def _ris(text: str) -> _Entries:
         files = tuple(
             str(value) for name, value in fields.items() if name.startswith("file_attachments")
         )
-        yield str(fields.get("id", "")), _of_ris(fields), files
+        yield str(fields.get("id", "")), _ris_record(fields), files
 
 
-def _of_ris(fields: Mapping[str, Any]) -> Record:
-    def stated(*names: str) -> str | None:
+def _ris_record(fields: Mapping[str, Any]) -> Record:
+    def field_text(*names: str) -> str | None:
+        """The first of these fields that is not empty."""
         return next((text for name in names if (text := _text(fields.get(name)))), None)
 
-    pages = [page for name in ("start_page", "end_page") if (page := stated(name))]
+    pages = [page for name in ("start_page", "end_page") if (page := field_text(name))]
     names = fields.get("authors") or fields.get("first_authors") or ()
     return Record(
-        title=stated("title", "primary_title"),
-        authors=tuple(_family_first(one) for name in names if (one := _text(name))),
-        year=_year(stated("year", "publication_year", "date")),
-        venue=stated("journal_name", "secondary_title", "alternate_title3", "alternate_title1"),
-        volume=stated("volume"),
-        issue=stated("number"),
-        pages="-".join(dict.fromkeys(pages)) or None,
-        doi=normal_doi(stated("doi")),
-        abstract=stated("abstract", "notes_abstract"),
+        title=field_text("title", "primary_title"),
+        authors=tuple(_family_first(text) for name in names if (text := _text(name))),
+        year=_year(field_text("year", "publication_year", "date")),
+        venue=field_text("journal_name", "secondary_title", "alternate_title3", "alternate_title1"),
+        volume=field_text("volume"),
+        issue=field_text("number"),
+        pages="-".join(dict.fromkeys(pages)) or None,  # a single page is start and end
+        doi=normal_doi(field_text("doi")),
+        abstract=field_text("abstract", "notes_abstract"),
         keywords=_keywords(fields.get("keywords") or ()),
-        language=stated("language"),
-        type=OF_RIS.get(str(fields.get("type_of_reference"))),
+        language=field_text("language"),
+        type=CSL_TYPE_OF_RIS.get(str(fields.get("type_of_reference"))),
     )
 
 
@@ -261,35 +268,33 @@ def _csl_json(text: str) -> _Entries:
 
 
 def record_of_csl(item: Mapping[str, Any]) -> Record:
-    """The record that an item of CSL-JSON states; values of other types than theirs are left
-    out."""
+    """The record of an item of CSL-JSON. Values whose type is not the one that CSL-JSON demands are
+    left out."""
 
-    def stated(name: str) -> str | None:
+    def field_text(name: str) -> str | None:
         return _text(item.get(name))
 
     issued = item.get("issued")
-    parts = (
-        issued.get("date-parts") or issued.get("raw") or issued.get("literal")
-        if isinstance(issued, dict)
-        else None
-    )
+    date = None
+    if isinstance(issued, dict):
+        date = issued.get("date-parts") or issued.get("raw") or issued.get("literal")
     authors = item.get("author")
     return Record(
-        title=stated("title"),
+        title=field_text("title"),
         authors=tuple(filter(None, map(_csl_person, authors if isinstance(authors, list) else ()))),
-        year=_year(str(parts)),
-        venue=stated("container-title") or stated("publisher"),
-        volume=stated("volume"),
-        issue=stated("issue"),
-        pages=stated("page"),
-        doi=normal_doi(stated("DOI")),
-        arxiv=next(iter(arxiv_ids_in(stated("number") or "")), None),
-        pmid=normal_pmid(stated("PMID")),
-        abstract=stated("abstract"),
-        keywords=_keywords((stated("keyword") or "").split(",")),
-        language=stated("language"),
-        licence=stated("license"),
-        type=stated("type"),
+        year=_year(str(date)),
+        venue=field_text("container-title") or field_text("publisher"),
+        volume=field_text("volume"),
+        issue=field_text("issue"),
+        pages=field_text("page"),
+        doi=normal_doi(field_text("DOI")),
+        arxiv=next(iter(arxiv_ids_in(field_text("number") or "")), None),
+        pmid=normal_pmid(field_text("PMID")),
+        abstract=field_text("abstract"),
+        keywords=_keywords((field_text("keyword") or "").split(",")),
+        language=field_text("language"),
+        licence=field_text("license"),
+        type=field_text("type"),
     )
 
 
@@ -302,6 +307,7 @@ def _csl_person(value: object) -> Person | None:
 
 
 def _family_first(name: str) -> Person:
+    """The person of a name such as "Curie, Marie"."""
     family, _, given = (part.strip() for part in name.partition(","))
     return Person(family, given)
 
@@ -311,6 +317,7 @@ def _keywords(values: Iterable[object]) -> tuple[str, ...]:
 
 
 def _text(value: object) -> str | None:
+    """The value on one line; None if it is empty, or neither a string nor a number."""
     if not isinstance(value, str | int):
         return None
     return _one_line(str(value)[:_MAX_VALUE_CHARS]) or None
@@ -340,23 +347,23 @@ _WEB_PAGES = (".html", ".htm")
 
 
 def is_reference_library(listing: Path) -> bool:
-    """Whether the setting `paper_list` names a library, not a table."""
+    """Whether the setting `paper_list` names the library of a reference manager, not a table."""
     return listing.suffix.lower() == BIBTEX
 
 
 def entries_of(library: Path, papers: Path, limits: ParseLimits) -> tuple[list[Entry], list[str]]:
-    """The items of a library with their attachments relative to the papers folder, and what could
-    not be read of it.
+    """The entries of a library, and its problems. The paths of attachments are changed: they become
+    relative to the papers folder, not to the library.
 
     Raises MissingInput when nothing of it can be read.
     """
     entries, problems = _read(library, limits)
     folder = library.parent
-    named = [
-        replace(one, files=tuple(_name_of(folder / path, papers) for path in one.files))
-        for one in entries
+    moved = [
+        replace(entry, files=tuple(_relative_name(folder / path, papers) for path in entry.files))
+        for entry in entries
     ]
-    return named, problems
+    return moved, problems
 
 
 def _read(library: Path, limits: ParseLimits) -> Read:
@@ -365,9 +372,10 @@ def _read(library: Path, limits: ParseLimits) -> Read:
             f"{library}, which the setting paper_list names, does not exist. Export it again or unset the setting."
         )
     content = content_of(library)
-    entries, problems = (
-        ([], [content]) if isinstance(content, str) else _taken_apart(library.name, content, limits)
-    )
+    if isinstance(content, bytes):
+        entries, problems = _entries_by_worker(library.name, content, limits)
+    else:
+        entries, problems = [], [content]
     if problems and not entries:
         raise MissingInput(
             f"{library}, which the setting paper_list names, cannot be read. {problems[0]}"
@@ -376,37 +384,39 @@ def _read(library: Path, limits: ParseLimits) -> Read:
 
 
 @lru_cache(1)  # a server lists the papers at every request
-def _taken_apart(name: str, content: bytes, limits: ParseLimits) -> Read:
-    """The entries of a file, in a process that can be stopped."""
+def _entries_by_worker(name: str, content: bytes, limits: ParseLimits) -> Read:
+    """`entries_in` in a process of its own, which is stopped when it passes the limits."""
     with closing(LocalProcesses(1)) as processes:
-        [(_, made)] = processes.map(entries_in, [(name, content)], limits)
-    return ([], [f"It {made.reason}."]) if isinstance(made, Failure) else made
+        [(_, result)] = processes.map(entries_in, [(name, content)], limits)
+    return ([], [f"It {result.reason}."]) if isinstance(result, Failure) else result
 
 
 def papers_in(library: Path, papers: Path, limits: ParseLimits) -> list[Paper]:
-    """The papers of a library: attachments of one item with the same stem are one paper. Its id is
-    the stem, with the key of the item where two items share it. A file that cannot be used keeps
-    its problem. Raises as `entries_of`."""
+    """The papers of a library: attachments of one entry with the same stem are one paper. Its id is
+    the stem; if several papers share a stem, the key of the entry is added. A file that cannot be
+    used keeps its problem. Raises the errors of `entries_of`."""
     folder = library.parent
     root = folder.resolve()
-    found: list[tuple[str, str, list[PaperFile]]] = []
-    for entry in _read(library, limits)[0]:
+    groups: list[tuple[str, str, list[PaperFile]]] = []
+    """Stem, key of the entry, and files of each paper."""
+    entries, _ = _read(library, limits)
+    for entry in entries:
         files = [_file(folder / path, papers, root, limits) for path in dict.fromkeys(entry.files)]
         by_stem: dict[str, list[PaperFile]] = {}
-        for file in _meant(files):
+        for file in _paper_files(files):
             by_stem.setdefault(_stem(file), []).append(file)
-        found += ((stem, entry.key, own) for stem, own in by_stem.items())
-    n_with = Counter(safe_id(stem) for stem, _, _ in found)
-    named = {
-        safe_id(stem if n_with[safe_id(stem)] == 1 else f"{stem}-{key}"): tuple(own)
-        for stem, key, own in found
+        groups += ((stem, entry.key, group) for stem, group in by_stem.items())
+    n_papers_of = Counter(safe_id(stem) for stem, _, _ in groups)
+    by_id = {
+        safe_id(stem if n_papers_of[safe_id(stem)] == 1 else f"{stem}-{key}"): tuple(group)
+        for stem, key, group in groups
     }
-    return [Paper(paper_id, files) for paper_id, files in named.items()]
+    return [Paper(paper_id, files) for paper_id, files in by_id.items()]
 
 
-def _meant(files: Sequence[PaperFile]) -> Iterable[PaperFile]:
-    """The files of a known suffix, without web pages if there is any other; all files, if none has
-    a known suffix."""
+def _paper_files(files: Sequence[PaperFile]) -> Iterable[PaperFile]:
+    """The attachments that are the paper itself: those of a known suffix, and web pages only if
+    there is nothing else. If no file has a known suffix, all files, so that they are reported."""
     known = [file for file in files if stem_of(file.relative)] or files
     return [file for file in known if not file.relative.lower().endswith(_WEB_PAGES)] or known
 
@@ -416,17 +426,18 @@ def _stem(file: PaperFile) -> str:
     return stem_of(name) or name
 
 
-def _name_of(path: Path, papers: Path) -> str:
+def _relative_name(path: Path, papers: Path) -> str:
     return unicodedata.normalize(
         "NFC", Path(os.path.relpath(path.absolute(), papers.absolute())).as_posix()
     )
 
 
 def _file(path: Path, papers: Path, root: Path, limits: ParseLimits) -> PaperFile:
-    return PaperFile(path, _name_of(path, papers), _problem(path, root, limits))
+    return PaperFile(path, _relative_name(path, papers), _problem(path, root, limits))
 
 
 def _problem(path: Path, root: Path, limits: ParseLimits) -> str:
+    """Why the file cannot be parsed, as a phrase that can follow its name; empty if it may be."""
     try:
         is_inside = path.resolve().is_relative_to(root)
     except (OSError, RuntimeError, ValueError):  # a loop of links, a name that no file can have

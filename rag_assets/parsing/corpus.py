@@ -42,16 +42,16 @@ _MAX_LABEL_CHARS = 20
 def update_parsed_index(
     papers: Sequence[Paper], published: pa.Table, job: ParseJob, report: Report = lambda *_: None
 ) -> tuple[pa.Table, UpdatePlan]:
-    """The parsed index of `papers`; rows of unchanged papers are taken over from `published`.
+    """Parse the changed papers. Returns a table of schema PARSED_INDEX sorted by paper_id, and the
+    plan.
 
-    A paper is unchanged when its files are, the settings, and the versions of their formats; then
-    nothing of it is parsed, unless its document is gone from the store or damaged. Returns a table
-    of schema PARSED_INDEX sorted by paper_id, and the plan. `report(n_done, n_total)` counts the
-    papers to be parsed. Raises InvalidSettings and ServiceUnavailable for a GROBID server that
-    cannot be asked.
+    The row of an unchanged paper is taken over from `published`. A paper is unchanged if its files,
+    the settings and the versions of the formats are; it is parsed again only if its document is
+    missing from the store or damaged. `report(n_done, n_total)` counts the papers to be parsed.
+    Raises InvalidSettings and ServiceUnavailable for a GROBID server that cannot be asked.
     """
     with ThreadPoolExecutor(_HASHING_THREADS) as pool:
-        found = list(
+        found = list(  # `examined` gives several papers where two files have one format
             chain.from_iterable(
                 pool.map(partial(examined, settings=job.settings, known=job.known), papers)
             )
@@ -62,13 +62,12 @@ def update_parsed_index(
         found = with_readings(found, job)
     current = {paper.paper_id: paper for paper in found}
     before = tables.fingerprints_by_paper(published)
-    wanted = {
-        paper_id: kept
-        if (kept := before.get(paper_id)) not in (None, paper.fingerprint)
-        and kept == job.after_failure(paper)
-        else paper.fingerprint
-        for paper_id, paper in current.items()
-    }
+    wanted = {}
+    for paper_id, paper in current.items():
+        wanted[paper_id] = paper.fingerprint
+        known = before.get(paper_id)
+        if known != paper.fingerprint and known == job.failure_fingerprint(paper):
+            wanted[paper_id] = known  # it failed before, and nothing that could help has changed
     plan = plan_update(before, wanted)
     lost = _documents_lost(tables.rows_of(published, "paper_id", plan.unchanged), job.store)
     to_parse = [current[paper_id] for paper_id in sorted({*plan.to_build, *lost})]
@@ -79,40 +78,40 @@ def update_parsed_index(
 
 def update_blocks(
     published: RowsByPaper,
-    kept_as: Mapping[str, str],
+    store_keys: Mapping[str, str],
     store: DocumentStore,
     spread: Spread,
     title_pages: Mapping[str, str],
 ) -> PapersUpdate:
     """Bring the blocks up to date with the parsed papers.
 
-    published: schema BLOCKS. kept_as: under which fingerprint the store has the document of each
-    parsed paper. title_pages: texts that open papers, by id. `made` raises MissingInput when a
-    document is not in the store.
+    published: schema BLOCKS. store_keys: paper id -> key of its document in the store. title_pages:
+    paper id -> text that is put before the document. The generator of rows raises MissingInput when
+    a document is not in the store.
     """
     wanted = {
-        paper: fingerprint(mark, title_pages[paper]) if paper in title_pages else mark
-        for paper, mark in kept_as.items()
+        paper_id: fingerprint(key, title_pages[paper_id]) if paper_id in title_pages else key
+        for paper_id, key in store_keys.items()
     }
     plan = plan_update(published.known, wanted)
 
-    def made() -> Generator[tuple[str, pa.Table]]:
+    def new_rows() -> Generator[tuple[str, pa.Table]]:
         papers = in_file_order(plan.to_build)
-        packed = store.each_packed(kept_as[paper] for paper in papers)
+        packed = store.each_packed(store_keys[paper_id] for paper_id in papers)
         documents = (
-            BlocksToMake(paper, wanted[paper], document, title_pages.get(paper, ""))
-            for paper, document in zip(papers, packed, strict=True)
+            BlocksToMake(paper_id, wanted[paper_id], document, title_pages.get(paper_id, ""))
+            for paper_id, document in zip(papers, packed, strict=True)
         )
         with closing(spread(block_rows_of, documents)) as results:
-            for one, rows in results:
-                yield one.paper_id, tables.unpacked(demanded(rows))
+            for item, rows in results:
+                yield item.paper_id, tables.unpacked(demanded(rows))
 
-    return PapersUpdate(plan, wanted, made())
+    return PapersUpdate(plan, wanted, new_rows())
 
 
-def _opened_by(title_page: str, document: Document) -> Document:
-    """The document with a title page before it. It has no page: what it says may come from another
-    file."""
+def _with_title_page(title_page: str, document: Document) -> Document:
+    """The document with a title page as its first block. That block has no page number, because its
+    text may come from another file."""
     if not title_page:
         return document
     unplaced = (Span(0, len(title_page), None, None),)
@@ -123,10 +122,11 @@ def _opened_by(title_page: str, document: Document) -> Document:
 
 
 def _documents_lost(unchanged: pa.Table, store: DocumentStore) -> list[str]:
+    """Ids of the unchanged papers whose document is missing from the store or damaged."""
     parsed = unchanged.filter(pc.equal(unchanged["status"], PARSED))
-    kept_as = tables.fingerprints_by_paper(parsed)
-    lost = set(store.missing(kept_as.values()))
-    return [paper_id for paper_id, fingerprint in kept_as.items() if fingerprint in lost]
+    store_keys = tables.fingerprints_by_paper(parsed)
+    missing = set(store.missing(store_keys.values()))
+    return [paper_id for paper_id, key in store_keys.items() if key in missing]
 
 
 def _row(outcome: ParseOutcome) -> dict[str, Any]:
@@ -145,11 +145,12 @@ def _row(outcome: ParseOutcome) -> dict[str, Any]:
 
 
 def _path_of(paper: Paper, source: SourceFormat) -> str | None:
-    """The paper's file of that format by content, or by suffix where the content could not be
-    told."""
+    """Path of the first file of the paper that has the format `source` by its content, or by its
+    suffix if the content is of no known format. TEI of GROBID does not count: it is no file of the
+    user."""
     for file in (file for file in paper.files if not file.read_by):
-        known = (file.format.source,) if file.format else expected_sources(file.path.name)
-        if source in known:
+        sources = (file.format.source,) if file.format else expected_sources(file.path.name)
+        if source in sources:
             return file.relative
     return None
 
@@ -193,20 +194,20 @@ def _quarantine_columns(outcome: ParseOutcome) -> dict[str, Any]:
 
 
 class BlocksToMake(NamedTuple):
-    """A paper as it is sent to a worker."""
+    """What a worker needs to make the block rows of one paper."""
 
     paper_id: str
     fingerprint: str
-    """That its rows are given."""
+    """Value of the column `fingerprint` of its rows."""
     document: bytes
-    """As the store keeps it."""
+    """The packed document, as the store keeps it."""
     title_page: str
-    """Empty for none."""
+    """Empty if there is none."""
 
 
 def block_rows_of(paper: BlocksToMake) -> bytes:
-    """Packed rows of a paper's blocks."""
-    document = _opened_by(paper.title_page, unpacked_document(paper.document))
+    """Runs in a worker. Packed rows of a paper's blocks."""
+    document = _with_title_page(paper.title_page, unpacked_document(paper.document))
     common = {
         "paper_id": document.paper_id,
         "file_path": document.file_path,
@@ -218,9 +219,9 @@ def block_rows_of(paper: BlocksToMake) -> bytes:
 
 
 def labelled_blocks(document: Document) -> tuple[Block, ...]:
-    """The document's blocks, their spans with the labels printed on their pages ("xii", "118").
+    """The document's blocks; each span gets the page labels that are printed there ("xii", "118").
 
-    Labels are shown, never counted with: they may be roman, jump or repeat.
+    Labels are only shown; nothing is computed from them, because they may be roman, jump or repeat.
     """
     labels = [_clean(label) for label in document.page_labels]
     if not any(labels):
@@ -247,6 +248,7 @@ def _labelled_spans(spans: Sequence[Span], labels: Sequence[str | None]) -> tupl
 
 
 def _label(page: int | None, labels: Sequence[str | None]) -> str | None:
+    """The label of a page; pages count from 1."""
     return labels[page - 1] if page is not None and 1 <= page <= len(labels) else None
 
 

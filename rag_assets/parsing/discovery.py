@@ -1,7 +1,8 @@
-"""Which papers there are, by a sweep of the papers folder.
+"""Finds the papers in the papers folder.
 
-Files are grouped into papers by folder and stem; no file is opened. A file that cannot be used
-keeps its problem, so that it ends as a quarantined row that names the file and the remedy.
+Files with the same folder and the same stem are one paper; no file is opened. A file that cannot be
+used keeps a text that says why, so that it ends as a quarantined row that names the file and the
+remedy.
 """
 
 import hashlib
@@ -26,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 INDEX_NAME = "parsed_index.parquet"
 LIBRARY_SUFFIXES = (".csl.json", ".bib", ".ris")
-"""Of bibliographies, which are no papers."""
+"""Suffixes of bibliographies, which are not papers."""
 RETRACTION_LISTS = ("retracted.txt", "retracted.csv")
 """Names of files that list the DOIs of retracted papers."""
 _IGNORED_NAMES = frozenset({"readme.md", "readme.markdown", "readme.txt", INDEX_NAME})
@@ -38,25 +39,28 @@ _PATH_SEPARATOR = "__"
 """Separates the folders and the stem in an id by path; file names and URLs cannot contain "/"
 there."""
 _UNSAFE = re.compile(r"[^\w .,;()\[\]{}+=~@&'!%$-]")
-"""Not in an id: path separators, what Windows forbids, control characters, and "#", which parts
-passage ids."""
+"""Characters that an id cannot have: path separators, what Windows forbids, control characters, and
+"#", which separates the parts of passage ids."""
 
 
 @dataclass(frozen=True)
 class PaperFile:
+    """A file of a paper."""
+
     path: Path
     relative: str
-    """From the papers folder, with forward slashes."""
+    """Path from the papers folder, with forward slashes."""
     problem: str = ""
-    """Why it cannot be parsed, as a phrase that can follow its name; empty when nothing is known
-    against it."""
+    """Why it cannot be parsed, as a phrase that can follow its name; empty when no reason is
+    known."""
     sha256: str = ""
     """SHA-256 of its bytes; empty until they are read."""
     format: Format | None = None
     """Its format by content; None until that is read, and when it cannot be parsed."""
     read_by: str = ""
-    """Set if this stands for what a service makes of the PDF at `path`: the service, with its
-    version unless it failed. Then `sha256` is the key under which the reading is kept."""
+    """For TEI that a service made of the PDF at `path`: name of the service, with its version
+    unless it failed; else empty. If it is set, `sha256` is the key under which that TEI is
+    stored."""
 
 
 @dataclass(frozen=True)
@@ -72,18 +76,18 @@ class Paper:
 
 
 def discover(papers: Path, limits: ParseLimits) -> list[Paper]:
-    """Sweep `papers` with all its folders; sorted by path, the same on every machine.
+    """The papers in the folder `papers` and all folders below it, sorted by path.
 
     Hidden files, READMEs, half-written files and backups are passed over; files of unknown suffix
     too, with a warning. Files are one paper when they have the same folder and the same stem. The
     id of a paper is its stem; papers whose stem occurs in several folders get ids by path,
-    `2301.00001/main.pdf` becomes `2301.00001__main`. Raises MissingInput when the folder is not
-    there: an unmounted disk must not read as "all papers were deleted".
+    `2301.00001/main.pdf` becomes `2301.00001__main`. Raises MissingInput when the folder does not
+    exist: an unmounted disk must not look like "all papers were deleted".
     """
     demand_folder(papers)
     root = papers.resolve()
     groups: dict[str, list[PaperFile]] = {}
-    candidates, unknown = _sweep(papers)
+    candidates, unknown = _files_below(papers)
     for relative in candidates:
         path = unicodedata.normalize("NFC", relative)
         groups.setdefault(stem_of(path) or path, []).append(
@@ -95,14 +99,14 @@ def discover(papers: Path, limits: ParseLimits) -> list[Paper]:
         logger.warning(
             "Passed over in %s, of no known suffix: %s. Known are %s.",
             papers,
-            _some(unknown, ", "),
+            _first_names(unknown, ", "),
             known,
         )
     if split := list(_split_papers(groups, ids)):
         logger.warning(
             "Taken for different papers, because their files lie in different folders: %s. Put the files of one paper "
             "into one folder.",
-            _some(split, "; "),
+            _first_names(split, "; "),
         )
     return [Paper(ids[path], tuple(files)) for path, files in groups.items()]
 
@@ -121,64 +125,70 @@ def demand_folder(papers: Path) -> None:
 
 
 def manifest_hash(papers: Path) -> str:
-    """Fingerprint of path, size and time of change of every candidate file and every bibliography.
+    """Fingerprint of path, size and time of change of every file that may be a paper, and of every
+    bibliography.
 
-    Cheap (nothing is opened), for a sensor: equal hashes mean that nothing needs to be looked at.
-    Raises MissingInput when the folder is not there.
+    A sensor compares it with the one before: if they are equal, nothing has changed. Cheap, because
+    no file is opened. Raises MissingInput when the folder does not exist.
     """
     demand_folder(papers)
     return fingerprint(
         [
             _manifest_entry(f"{papers}/{relative}", relative)
-            for relative in (*_sweep(papers)[0], *library_files(papers), INDEX_NAME)
+            for relative in (*_files_below(papers)[0], *library_files(papers), INDEX_NAME)
         ]
     )
 
 
 def manifest_of(files: Iterable[Path]) -> str:
-    """The same for a list of files."""
+    """Fingerprint of path, size and time of change of these files."""
     return fingerprint(
         [_manifest_entry(str(path), str(path)) for path in sorted(file.resolve() for file in files)]
     )
 
 
 def _manifest_entry(path: str, name: str) -> tuple[str, int, int]:
+    """Name, size and time of change in ns; -1 for a file that cannot be found."""
     try:
-        found = os.stat(path)  # noqa: PTH116 - paths as objects take as long as all else
+        status = os.stat(path)  # noqa: PTH116 - Path.stat would double the time of the whole scan
     except OSError:
         return name, -1, -1
-    return name, found.st_size, found.st_mtime_ns
+    return name, status.st_size, status.st_mtime_ns
 
 
-def _sweep(papers: Path) -> tuple[list[str], list[str]]:
-    """Sorted relative paths of candidates, and of files that a user may have meant but of no known
-    suffix.
+def _files_below(papers: Path) -> tuple[list[str], list[str]]:
+    """Relative paths of candidates, and of files of unknown suffix; both sorted folder by folder.
 
-    Candidates are files of known suffixes, links to folders outside, and folders that cannot be
-    listed.
+    Candidates are files of known suffixes. Links to folders outside and folders that cannot be
+    listed are candidates too, so that they are reported as papers with a problem.
     """
     root = papers.resolve()
-    found: list[str] = []
+    candidates: list[str] = []
     unknown: list[str] = []
     unlisted: list[OSError] = []
     for folder, subfolders, names in os.walk(papers, onerror=unlisted.append):
+        # os.walk goes into the folders that stay in this list
         subfolders[:] = [name for name in subfolders if not name.startswith(".")]
         links = (name for name in subfolders if Path(folder, name).is_symlink())
-        linked = [name for name in links if not Path(folder, name).resolve().is_relative_to(root)]
-        within = Path(folder).relative_to(papers).as_posix()
-        prefix = "" if within == "." else f"{within}/"
-        found += [prefix + name for name in linked]
+        outside = [name for name in links if not Path(folder, name).resolve().is_relative_to(root)]
+        relative_folder = Path(folder).relative_to(papers).as_posix()
+        prefix = "" if relative_folder == "." else f"{relative_folder}/"
+        candidates += [prefix + name for name in outside]
         for name in names:
-            if not is_passed_over(name) and not is_library(name):
-                (found if stem_of(name) else unknown).append(prefix + name)
-    found += [Path(error.filename).relative_to(papers).as_posix() for error in unlisted]
+            if is_passed_over(name) or is_library(name):
+                continue
+            if stem_of(name):
+                candidates.append(prefix + name)
+            else:
+                unknown.append(prefix + name)
+    candidates += [Path(error.filename).relative_to(papers).as_posix() for error in unlisted]
     by_folder = methodcaller("split", "/")
-    return sorted(found, key=by_folder), sorted(unknown, key=by_folder)
+    return sorted(candidates, key=by_folder), sorted(unknown, key=by_folder)
 
 
 def library_files(papers: Path) -> list[str]:
-    """Relative paths of bibliographies and lists of retracted papers, sorted; links that lead out
-    are left out."""
+    """Sorted relative paths of bibliographies and lists of retracted papers; links that lead out of
+    the folder are left out."""
     root = papers.resolve()
     found = []
     for folder, subfolders, names in os.walk(papers):
@@ -195,7 +205,7 @@ def library_files(papers: Path) -> list[str]:
 
 
 def is_library(name: str) -> bool:
-    """Whether a file is a bibliography, or a list of retracted papers, by its name."""
+    """Whether a file of that name is a bibliography or a list of retracted papers."""
     return name.lower().endswith(LIBRARY_SUFFIXES) or name.lower() in RETRACTION_LISTS
 
 
@@ -209,12 +219,14 @@ def is_passed_over(name: str) -> bool:
     )
 
 
-def _some(names: Sequence[str], separator: str) -> str:
+def _first_names(names: Sequence[str], separator: str) -> str:
+    """The first five names, and how many more there are."""
     more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
     return legible(separator.join(names[:_MAX_NAMED])) + more
 
 
 def _candidate(papers: Path, relative: str, root: Path, limits: ParseLimits) -> PaperFile:
+    """The file with its problem, if it has one. root: `papers` without links."""
     path, name = papers / relative, relative.encode("utf-8", "replace").decode("utf-8")
     problem = _problem(path, root, limits)
     if name != relative:
@@ -223,20 +235,20 @@ def _candidate(papers: Path, relative: str, root: Path, limits: ParseLimits) -> 
 
 
 def file_problem(path: Path, limits: ParseLimits) -> str:
-    """Why the file cannot be parsed whatever is in it; empty if it may be."""
+    """Why the file cannot be parsed, whatever its content is; empty if it may be."""
     try:
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode):
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
             return "is not a regular file. Put the paper itself here."
     except FileNotFoundError:
         return "does not exist. Put the file there or take its name out of the list."
     except OSError as error:
         return CANNOT_BE_OPENED.format(reason=error.strerror)
-    if not found.st_size:
+    if not status.st_size:
         return "is empty (0 bytes). Put the paper here again."
-    if found.st_size > limits.max_file_mb * _BYTES_PER_MB:
+    if status.st_size > limits.max_file_mb * _BYTES_PER_MB:
         return (
-            f"has {found.st_size / _BYTES_PER_MB:.1f} MB, more than the {limits.max_file_mb:g} MB of "
+            f"has {status.st_size / _BYTES_PER_MB:.1f} MB, more than the {limits.max_file_mb:g} MB of "
             "parsing.limits.max_file_mb. Raise the limit or split the file."
         )
     return ""
@@ -256,11 +268,11 @@ def _problem(path: Path, root: Path, limits: ParseLimits) -> str:
 
 
 def _unique_ids(paths: Collection[str]) -> dict[str, str]:
-    """The id of each paper: by stem, by path where papers share the stem, with a hash where these
-    are equal too.
+    """Path of each paper -> its id.
 
-    paths: without suffixes. Depends on which papers there are, not on their order or on earlier
-    sweeps.
+    The id is the stem, "a/main" -> "main"; if several papers have that stem, the path, "a__main";
+    if these are equal too, the path with a hash. paths: paths without suffixes. The ids do not
+    depend on the order of the papers or on earlier runs.
     """
     by_stem = {path: safe_id(path.rpartition("/")[2]) for path in paths}
     n_with_stem = Counter(by_stem.values())
@@ -280,8 +292,8 @@ def _unique_ids(paths: Collection[str]) -> dict[str, str]:
 def _split_papers(
     groups: Mapping[str, Sequence[PaperFile]], ids: Mapping[str, str]
 ) -> Iterator[str]:
-    """Stems whose files have different suffixes and lie in different folders: they may be meant as
-    one paper."""
+    """Stems that occur in several folders, each time with other suffixes: probably the user means
+    one paper ("a/main.pdf" and "b/main.xml"). Yields the stem with the ids of its papers."""
     by_stem: dict[str, list[str]] = {}
     for path in groups:
         by_stem.setdefault(path.rpartition("/")[2], []).append(path)
@@ -294,10 +306,10 @@ def _split_papers(
 
 
 def safe_id(stem: str) -> str:
-    """A readable id without characters that file names, urls or ids here cannot have.
+    """A readable id, in which characters that file names, URLs or ids cannot have are replaced.
 
-    A stem that needed a replacement gets a short hash of the original, so two stems never share an
-    id because of it.
+    If something was replaced, a short hash of the stem is added, so that two different stems never
+    get the same id.
     """
     normal = unicodedata.normalize("NFC", stem)
     safe = _UNSAFE.sub("_", normal).strip(" .")[:_MAX_ID_CHARS]

@@ -1,11 +1,12 @@
 """A GROBID server reads the PDFs that have no better file beside them; its TEI becomes a further
 file of each paper.
 
-A reading stands before its PDF: the reader of TEI reads it, pages that it lacks come from the PDF,
-and where it fails, the PDF is read. It is kept at once, by the content of the PDF, the version of
-the server and what it was asked for. A failure is not kept: the next run asks again. A PDF goes to
-the address of the setting only: no redirect is followed, and no proxy or password of the
-environment is used. Source: GROBID's manual (0.9.1), "GROBID Service API".
+The TEI of a PDF is called its reading. It comes before the PDF in the list of files: the paper is
+parsed from the reading, pages that the reading lacks come from the PDF, and if the reading fails,
+the PDF is parsed. A reading is stored at once; its key is made of the content of the PDF, the
+version of the server and the form that was sent. A failure is not stored, so the next run asks
+again. A PDF is sent only to the address in the settings: no redirect is followed, and no proxy or
+password of the environment is used. Source: GROBID's manual (0.9.1), "GROBID Service API".
 """
 
 import logging
@@ -35,7 +36,7 @@ from rag_assets.parsing.shared.files import hashed_content
 logger = logging.getLogger(__name__)
 NAME = "GROBID"
 MAX_CONCURRENT = 4
-"""PDFs that are sent at once."""
+"""Number of PDFs that are sent at the same time."""
 TIMEOUT_S = 600.0
 """Seconds one PDF may take, waiting for a full server included."""
 FORM = {
@@ -45,27 +46,28 @@ FORM = {
 }
 """What is sent with each PDF. Without the zeros, GROBID looks titles and authors up at CrossRef."""
 _FILE_NAME = "paper.pdf"
-"""What every PDF is called on the way: names of files may say more than a server needs to know."""
+"""The name under which every PDF is sent: real file names may tell more than a server needs to
+know."""
 _CHECK_TIMEOUT_S = 30.0
 _CONNECT_TIMEOUT_S = 10.0
 _WAIT_S = 5.0
-"""Between two attempts at a full server; GROBID's manual suggests 5 to 10 s, and its Python client
-waits 5."""
+"""Wait between two attempts at a full server; GROBID's manual suggests 5 to 10 s, and its Python
+client waits 5."""
 _GIVE_UP_AFTER = 5
-"""PDFs in a row that were not answered: a server that is gone must not cost the time limit of every
-paper."""
+"""After this many PDFs in a row without an answer, no more are sent: with a server that is gone,
+each would take the full time limit."""
 _BYTES_PER_MB = 1_000_000
 _SHOWN_BYTES = 200
 _NUMBER = re.compile(
     r"\d[\w.+-]{0,40}"
-)  # the first one in what a server tells: JSON, or the number alone
+)  # the first number in the reply of a server, which is JSON or the number alone
 
 
 def with_readings(papers: Sequence[Paper], job: ParseJob) -> list[Paper]:
     """The examined papers with the readings of the server that the settings name; a failed one has
     a problem.
 
-    Asked for are PDFs that are the best file of their paper, if TEI stands before PDFs in
+    Only PDFs that are the best file of their paper are sent, and only if TEI comes before PDF in
     `parsing.source_order`. Raises InvalidSettings for an invalid address, ServiceUnavailable for a
     server that does not answer and is needed.
     """
@@ -78,23 +80,23 @@ def with_readings(papers: Sequence[Paper], job: ParseJob) -> list[Paper]:
         if not paper.problem
     }
     pdfs = {file.sha256: file for file in best.values() if file and is_pdf(file)}
-    found = anyio.run(_GrobidRun(job).readings, list(pdfs.values())) if pdfs else {}
+    readings = anyio.run(_GrobidRun(job).readings, list(pdfs.values())) if pdfs else {}
 
-    def completed(paper: Paper) -> Paper:
+    def with_reading(paper: Paper) -> Paper:
         pdf = best.get(paper.paper_id)
-        if pdf is None or pdf.sha256 not in found:
+        if pdf is None or pdf.sha256 not in readings:
             return paper
-        at = paper.files.index(pdf)
-        reading = replace(found[pdf.sha256], path=pdf.path, relative=pdf.relative)
-        return fingerprinted(
-            replace(paper, files=(*paper.files[:at], reading, *paper.files[at:])), job.settings
-        )
+        index = paper.files.index(pdf)
+        # the same PDF may belong to several papers: the reading gets the path of this one
+        reading = replace(readings[pdf.sha256], path=pdf.path, relative=pdf.relative)
+        files = (*paper.files[:index], reading, *paper.files[index:])
+        return fingerprinted(replace(paper, files=files), job.settings)
 
-    return [completed(paper) for paper in papers]
+    return [with_reading(paper) for paper in papers]
 
 
 class _GrobidRun:
-    """The server in one run."""
+    """Sends the PDFs of one run to the server and stores the readings."""
 
     def __init__(self, job: ParseJob) -> None:
         self._settings, self._kept = job.settings, job.store.readings
@@ -104,7 +106,8 @@ class _GrobidRun:
         self._n_unanswered = 0
 
     async def readings(self, pdfs: list[PaperFile]) -> dict[str, PaperFile]:
-        """By the hash of each PDF."""
+        """SHA-256 of each PDF -> its reading as a file of the paper; a file with a problem if
+        GROBID failed. Only PDFs without a stored reading are sent."""
         address = self._settings.grobid
         async with _connected(self._settings) as server:
             problem = await self._learn_version(server, address)
@@ -116,38 +119,42 @@ class _GrobidRun:
                     "--profile grobid up -d), correct the address, or delete the setting; then our own reader reads "
                     "the PDFs."
                 )
-            done: dict[str, PaperFile] = {}
+            new: dict[str, PaperFile] = {}
 
-            async def one(pdf: PaperFile) -> None:
-                done[pdf.sha256] = await self._asked(pdf, server)
-                logger.info("%s: %d of %d PDFs", NAME, len(done), len(to_ask))
+            async def add_reading(pdf: PaperFile) -> None:
+                new[pdf.sha256] = await self._new_reading(pdf, server)
+                logger.info("%s: %d of %d PDFs", NAME, len(new), len(to_ask))
 
             async with anyio.create_task_group() as group:
                 for pdf in to_ask:
-                    group.start_soon(one, pdf)
-        return done | {pdf.sha256: self._reading(pdf) for pdf in pdfs if pdf.sha256 not in done}
+                    group.start_soon(add_reading, pdf)
+        return new | {pdf.sha256: self._reading(pdf) for pdf in pdfs if pdf.sha256 not in new}
 
     async def _learn_version(self, server: "_GrobidServer", address: str) -> str:
-        """Why the server does not tell its version, else ""; then the one that it told last is
-        taken."""
-        where = fingerprint(NAME, address)
+        """Ask the server for its version, which is part of the keys of readings. Returns "", or why
+        there is no answer; then the version of the last run is used, so that its stored readings
+        are found."""
+        version_key = fingerprint(NAME, address)
         try:
             with anyio.fail_after(_CHECK_TIMEOUT_S):
                 if (await server.once("GET", "/api/isalive")).strip() != b"true":
                     raise _GrobidUnavailable("it says that it is not alive")
-                told = await server.once("GET", "/api/version")
+                reply = await server.once("GET", "/api/version")
         except (_GrobidUnavailable, UnreadableDocument, TimeoutError) as fault:
-            self._version = self._versions.get(where) or ""
+            self._version = self._versions.get(version_key) or ""
             logger.warning("%s at %s does not answer; what it read before is used.", NAME, address)
             return str(fault) or f"it took more than {_CHECK_TIMEOUT_S:g} s"
-        self._version = told.decode("utf-8", "replace")[:1000]
-        self._versions.put(where, self._version)
+        self._version = reply.decode("utf-8", "replace")[:1000]
+        self._versions.put(version_key, self._version)
         return ""
 
     def _key(self, pdf: PaperFile) -> str:
+        """Key of a reading in the store."""
         return f"{pdf.sha256}.{fingerprint(NAME, self._version, FORM)}"
 
-    async def _asked(self, pdf: PaperFile, server: "_GrobidServer") -> PaperFile:
+    async def _new_reading(self, pdf: PaperFile, server: "_GrobidServer") -> PaperFile:
+        """Send the PDF, check and store the reply. Returns the reading, or a file with a
+        problem."""
         async with self._slots:
             if self._n_unanswered >= _GIVE_UP_AFTER:
                 return self._failed(
@@ -178,13 +185,14 @@ class _GrobidRun:
             return self._reading(pdf)
 
     def _reading(self, pdf: PaperFile) -> PaperFile:
+        """The stored reading of a PDF as a file of the paper."""
         number = _NUMBER.search(self._version)
-        by = f"{NAME} {number.group() if number else 'without a version'}"
-        return replace(pdf, format=self._tei, sha256=self._key(pdf), read_by=by)
+        reader = f"{NAME} {number.group() if number else 'without a version'}"
+        return replace(pdf, format=self._tei, sha256=self._key(pdf), read_by=reader)
 
-    def _failed(self, pdf: PaperFile, problem: str) -> PaperFile:
-        told = f"was not read by {NAME}: {problem}. The next run asks again."
-        return replace(pdf, format=None, sha256="", problem=told, read_by=NAME)
+    def _failed(self, pdf: PaperFile, reason: str) -> PaperFile:
+        problem = f"was not read by {NAME}: {reason}. The next run asks again."
+        return replace(pdf, format=None, sha256="", problem=problem, read_by=NAME)
 
 
 class _GrobidUnavailable(Exception):
@@ -192,13 +200,15 @@ class _GrobidUnavailable(Exception):
 
 
 class _NotNow(_GrobidUnavailable):
-    """Worth another attempt: nothing was begun."""
+    """The server did not begin to work on the request, which can be sent again."""
 
 
 class _GrobidServer:
-    """Sends requests to one address; the caller bounds their time. Raises _GrobidUnavailable, and
-    UnreadableDocument for an error or a reply that is too large, with a phrase that can follow
-    "a.pdf was not read by GROBID: "."""
+    """Sends requests to one address; the caller limits their time.
+
+    Raises _GrobidUnavailable when there is no answer, UnreadableDocument for an HTTP error and for
+    a reply that is too large. The message can follow "a.pdf was not read by GROBID: ".
+    """
 
     def __init__(self, client: httpx2.AsyncClient, max_reply_mb: float) -> None:
         self._client, self._max_reply_mb = client, max_reply_mb
@@ -211,8 +221,8 @@ class _GrobidServer:
             await anyio.sleep(_WAIT_S)
 
     async def once(self, method: str, path: str, **parts: Any) -> bytes:
-        """The body of the reply."""
-        body, most = bytearray(), self._max_reply_mb
+        """The body of the reply to one request."""
+        body, max_mb = bytearray(), self._max_reply_mb
         try:
             async with self._client.stream(method, path, **parts) as reply:
                 if reply.status_code in (
@@ -222,9 +232,9 @@ class _GrobidServer:
                     raise _NotNow(f"it is full or not ready (HTTP {reply.status_code})")
                 async for part in reply.aiter_bytes():
                     body += part
-                    if len(body) > most * _BYTES_PER_MB:
+                    if len(body) > max_mb * _BYTES_PER_MB:
                         raise UnreadableDocument(
-                            f"its reply has more than {most:g} MB (parsing.limits.max_file_mb)"
+                            f"its reply has more than {max_mb:g} MB (parsing.limits.max_file_mb)"
                         )
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
             raise _NotNow("it cannot be reached") from error
@@ -232,16 +242,15 @@ class _GrobidServer:
             raise _GrobidUnavailable("the connection broke before it had answered") from error
         if reply.status_code == HTTPStatus.OK:
             return bytes(body)
-        said = "".join(
-            f" {word}" for word in body[:_SHOWN_BYTES].decode("utf-8", "replace").split()
-        )
-        raise UnreadableDocument(f"it answered with HTTP {reply.status_code}{said and ':'}{said}")
+        status = f"it answered with HTTP {reply.status_code}"
+        text = " ".join(body[:_SHOWN_BYTES].decode("utf-8", "replace").split())
+        raise UnreadableDocument(f"{status}: {text}" if text else status)
 
 
 @asynccontextmanager
 async def _connected(settings: ParsingSettings) -> AsyncIterator[_GrobidServer]:
-    """The server of the settings. Raises InvalidSettings unless its address is one without a
-    password."""
+    """The server that the settings name. Raises InvalidSettings for an invalid address, and for one
+    that holds a password."""
     if not is_address(settings.grobid) or "@" in urlsplit(settings.grobid).netloc:
         raise InvalidSettings(
             "parsing.grobid is not an address. Write it as http://host:port or https://host, without a password."

@@ -1,9 +1,9 @@
-"""What is known of the files of a paper before they are parsed: format, hash, order, and the
-fingerprint of the paper. A file is read again only when it changed.
+"""What is known about the files of a paper before they are parsed: format, hash, order, and the
+fingerprint of the paper. A file is read again only when it has changed.
 
-A file is unchanged while its inode, size and both times of change are the same. One that changed
-within moments of being read is not kept: another change in the same tick of the clock would leave
-no trace.
+A file counts as unchanged while its inode, size and both times of change are the same. A file that
+changed less than two seconds before it was read is not remembered: it could change once more
+without a new time of change, because the clock of a file system is coarse.
 """
 
 import json
@@ -29,40 +29,44 @@ _SETTLED_AFTER_NS = 2_000_000_000
 """More than the coarsest tick of a usual file system."""
 
 
-Stands = tuple[int, int, int, int]
-"""Inode and size of a file, when its content changed and when anything of it did, in ns."""
+Stamp = tuple[int, int, int, int]
+"""Inode, size in bytes, time of the last change of the content, and of any change; times in ns."""
 
 
 @dataclass(frozen=True)
 class KnownFile:
-    """A file as it was read."""
+    """What a file contained when it was read."""
 
-    stands: Stands
+    stands: Stamp
+    """Stamp of the file before it was read."""
     sha256: str
     format: int | None
-    """Place in `FORMATS`; None if it is none of them."""
+    """Index of its format in `FORMATS`; None if it has no known format."""
     problem: str = ""
-    """Why it is none of them."""
+    """Why it has no known format; empty if it has one."""
 
 
-def _read(path: Path, stands: Stands) -> KnownFile:
+def _read(path: Path, stamp: Stamp) -> KnownFile:
     head, sha256 = head_and_sha256(path)
     try:
-        return KnownFile(stands, sha256, registry.FORMATS.index(registry.sniff(path.name, head)))
+        return KnownFile(stamp, sha256, registry.FORMATS.index(registry.sniff(path.name, head)))
     except UnreadableDocument as error:
-        return KnownFile(stands, sha256, None, str(error))
+        return KnownFile(stamp, sha256, None, str(error))
 
 
 class KnownFiles:
-    """The files of one run; may be used by several threads."""
+    """The files that were read, in this run and in the one before; safe for several threads.
+
+    earlier: absolute path -> file, as the run before kept them.
+    """
 
     def __init__(self, earlier: Mapping[str, KnownFile] | None = None) -> None:
-        self._earlier, self._found = dict(earlier or {}), dict[str, KnownFile]()
+        self._earlier, self._current = dict(earlier or {}), dict[str, KnownFile]()
 
     @classmethod
     def kept_at(cls, path: Path) -> Self:
-        """The entries of the run before; empty if they are of another version or the file is
-        damaged."""
+        """The files that `keep_at` wrote; empty if another version of the formats wrote them, or
+        the file is damaged."""
         try:
             kept = unsealed(path.read_bytes()) or {}
             return cls(
@@ -74,43 +78,46 @@ class KnownFiles:
             return cls()
 
     def read(self, path: Path) -> KnownFile:
-        """What is in a file. Raises OSError."""
+        """Format and hash of a file; it is opened only if it is new or has changed. Raises
+        OSError."""
         name, now_ns = str(path.absolute()), time.time_ns()
-        stands = _stands(path)
+        stamp = _stamp(path)
         known = self._earlier.get(name)
-        if known is None or known.stands != stands:
-            known = _read(path, stands)
-        if max(stands[2:]) < now_ns - _SETTLED_AFTER_NS:
-            self._found[name] = known
+        if known is None or known.stands != stamp:
+            known = _read(path, stamp)
+        if max(stamp[2:]) < now_ns - _SETTLED_AFTER_NS:  # both times of change
+            self._current[name] = known
         return known
 
     def keep_at(self, path: Path) -> None:
-        """Keep what was read in this run, if it is not what was kept before."""
-        if self._found == self._earlier and path.exists():
+        """Write the files of this run for the next one; nothing is written if they are the same as
+        before."""
+        if self._current == self._earlier and path.exists():
             return
-        files = {name: vars(one) for name, one in sorted(self._found.items())}
+        files = {name: vars(known) for name, known in sorted(self._current.items())}
         write_atomically(path, json.dumps(sealed({"version": _version(), "files": files})).encode())
 
     def altered(self) -> Iterator[Path]:
-        """Files that cannot be read any more, or whose bytes are others than those that were read,
-        though nothing else of them changed."""
+        """Damaged files of the run before: those that cannot be read any more, and those whose
+        bytes changed although size and times did not."""
         for name, known in self._earlier.items():
             path = Path(name)
             try:
-                if _stands(path) == known.stands and file_sha256(path) != known.sha256:
+                if _stamp(path) == known.stands and file_sha256(path) != known.sha256:
                     yield path
-            except (FileNotFoundError, NotADirectoryError):  # the next run sees that
+            except (FileNotFoundError, NotADirectoryError):  # deleted: the next run notices it
                 continue
             except OSError:
                 yield path
 
 
-def _stands(path: Path) -> Stands:
-    found = path.stat()
-    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+def _stamp(path: Path) -> Stamp:
+    status = path.stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def _version() -> str:
+    """Changes when a format is added, removed, moved or gets another version."""
     return fingerprint(
         registry.PARSER_VERSION, [(known.parse, known.version) for known in registry.FORMATS]
     )
@@ -120,17 +127,18 @@ def _adapter() -> TypeAdapter[dict[str, KnownFile]]:
     return TypeAdapter(dict[str, KnownFile])
 
 
-_TOLD_BY_FILES = {"limits", "source_order", "use_text_txt", "grobid"}
-"""Settings whose effect on a paper shows in its files, their order and their problems."""
+_SETTINGS_SEEN_IN_FILES = {"limits", "source_order", "use_text_txt", "grobid"}
+"""Settings that are left out of the fingerprint, because what they do to a paper is visible in its
+files, their order and their problems, which are part of it."""
 
 
 def examined(paper: Paper, settings: ParsingSettings, known: KnownFiles) -> list[Paper]:
-    """The paper with its fingerprint and the format and hash of each file, best file first by
-    `settings.source_order`.
+    """The paper with its fingerprint, and with the format and hash of each file; the files are
+    sorted by `settings.source_order`, best first.
 
-    A file that cannot be parsed gets its problem, and the rank that its suffix promises. A second
-    file of one format becomes a paper of its own with a problem, because only one of them can be
-    read. known: files that were read before.
+    A file that cannot be parsed gets a problem, and is sorted by the format of its suffix. Only one
+    file of each format can be read: a second one is returned as a separate paper with a problem.
+    known: files that were read before.
     """
     if paper.problem:
         return [fingerprinted(paper, settings)]
@@ -145,7 +153,7 @@ def examined(paper: Paper, settings: ParsingSettings, known: KnownFiles) -> list
 
     first_of: dict[Format, PaperFile] = {}
     files: list[PaperFile] = []
-    seconds: list[Paper] = []
+    duplicates: list[Paper] = []
     for file in sorted((_examined_file(file, settings, known) for file in paper.files), key=rank):
         if file.format is None or first_of.setdefault(file.format, file) is file:
             files.append(file)
@@ -154,23 +162,29 @@ def examined(paper: Paper, settings: ParsingSettings, known: KnownFiles) -> list
             f"{file.relative} is not read: {first_of[file.format].relative} has the same name and the same format. "
             "Remove one of them, or rename it if it is another paper."
         )
-        seconds.append(Paper(safe_id(f"{paper.paper_id}/{len(seconds) + 2}"), (file,), problem))
-    return [fingerprinted(one, settings) for one in (replace(paper, files=tuple(files)), *seconds)]
+        paper_id = safe_id(f"{paper.paper_id}/{len(duplicates) + 2}")
+        duplicates.append(Paper(paper_id, (file,), problem))
+    papers = (replace(paper, files=tuple(files)), *duplicates)
+    return [fingerprinted(each, settings) for each in papers]
 
 
 def fingerprinted(paper: Paper, settings: ParsingSettings) -> Paper:
-    """The limits count only for papers of which a file failed; why GROBID failed does not count,
-    since it may word the same failure in another way each time."""
+    """The paper with its fingerprint: a hash of its files, the settings, and the versions of the
+    parsers.
+
+    The limits are left out; `ParseJob.failure_fingerprint` adds them if a file failed. The message
+    of a failure of GROBID is left out too, because it may be different each time.
+    """
     files = [
         (
-            one.relative,
-            one.sha256,
-            one.read_by or one.problem,
-            one.format and (one.format.parse, one.format.version),
+            file.relative,
+            file.sha256,
+            file.read_by or file.problem,
+            file.format and (file.format.parse, file.format.version),
         )
-        for one in paper.files
+        for file in paper.files
     ]
-    values = settings.model_dump(mode="json", exclude=_TOLD_BY_FILES)
+    values = settings.model_dump(mode="json", exclude=_SETTINGS_SEEN_IN_FILES)
     made_from = fingerprint(
         PARSER_VERSION, ALIGNMENT_VERSION, values, paper.paper_id, paper.problem, files
     )
@@ -178,22 +192,23 @@ def fingerprinted(paper: Paper, settings: ParsingSettings) -> Paper:
 
 
 def _examined_file(file: PaperFile, settings: ParsingSettings, files: KnownFiles) -> PaperFile:
-    """The file with the format and hash of its content, or the problem."""
+    """The file with the hash of its content, and with its format, or the reason why it is not
+    parsed."""
     if file.problem:
         return file
     try:
-        found = files.read(file.path)
+        known = files.read(file.path)
     except OSError as error:
         return replace(file, problem=CANNOT_BE_OPENED.format(reason=error.strerror))
-    if found.format is None:
-        return replace(file, sha256=found.sha256, problem=found.problem)
-    known, sha256 = registry.FORMATS[found.format], found.sha256
+    if known.format is None:
+        return replace(file, sha256=known.sha256, problem=known.problem)
+    format_ = registry.FORMATS[known.format]
     problem = ""
-    if known.source not in settings.source_order:
-        problem = f"is {known.source}, which parsing.source_order leaves out. Add it there."
-    elif known.source is SourceFormat.TEXT and not settings.use_text_txt:
+    if format_.source not in settings.source_order:
+        problem = f"is {format_.source}, which parsing.source_order leaves out. Add it there."
+    elif format_.source is SourceFormat.TEXT and not settings.use_text_txt:
         problem = "is text, and parsing.use_text_txt is off. Switch it on, or provide TEI or PDF."
-    return replace(file, sha256=sha256, format=None if problem else known, problem=problem)
+    return replace(file, sha256=known.sha256, format=None if problem else format_, problem=problem)
 
 
 def is_pdf(file: PaperFile) -> bool:

@@ -1,5 +1,5 @@
-"""A parquet file that names the papers, instead of a sweep: one row per paper with the paths of its
-files.
+"""A parquet file that lists the papers: one row per paper with the paths of its files. With such a
+list, the papers folder is not searched.
 
 A user names it in the settings, puts it into the papers folder, or puts it at
 data/cache/parsed_index.parquet, where the pipeline publishes its own index. From there it is moved
@@ -36,19 +36,20 @@ logger = logging.getLogger(__name__)
 _PATH_COLUMNS = ("parsed_xml_path", "parsed_txt_path", "pdf_path")
 """The PDF is optional: without the column no document gets its pages from one."""
 _REQUIRED_COLUMNS = ("paper_id", *_PATH_COLUMNS[:2])
-_OURS = "fingerprint"
-"""A column of every index that was published here, whatever its version."""
+_PUBLISHED_COLUMN = "fingerprint"
+"""A column of every index that the pipeline published, in all versions."""
 _MOVED = {"list_of_papers": "moved from data/cache"}
-"""Provenance of a moved list; a list without it was put into the papers folder by a user."""
+"""Provenance of a list that `adopt_list` moved; a list without it was put into the papers folder by
+a user."""
 
 
 def find_papers(papers: Path, paper_list: Path | None, limits: ParseLimits) -> list[Paper]:
-    """The papers that `paper_list` names, or a parsed_index.parquet in the papers folder, or a
-    sweep finds.
+    """The papers that `paper_list` names. Without it, those that parsed_index.parquet in the papers
+    folder names; without that, those that `discover` finds.
 
-    paper_list: such a table, or the library of a reference manager, as `bibliographies` reads
-    it. Raises MissingInput when the folder or the named file is not there, or the file is not such
-    a table.
+    paper_list: a table of papers, or the library of a reference manager (see `bibliographies`).
+    Raises MissingInput when the folder or the named file does not exist, or the file is no such
+    table.
     """
     if paper_list is not None and is_reference_library(paper_list):
         return papers_in(paper_list, papers, limits)
@@ -66,7 +67,8 @@ def find_papers(papers: Path, paper_list: Path | None, limits: ParseLimits) -> l
 def demand_papers(found: Sequence[Paper], papers: Path) -> None:
     """Raise MissingInput when no paper was found: there is nothing to build from.
 
-    Not for a corpus that was published before: there, all papers may have been deleted on purpose.
+    Do not call it for a corpus that was published before: its papers may all have been deleted on
+    purpose.
     """
     if not found:
         raise MissingInput(
@@ -76,11 +78,12 @@ def demand_papers(found: Sequence[Paper], papers: Path) -> None:
 
 
 def list_to_adopt(published: Path, papers: Path, named: Path | None) -> Path | None:
-    """The list of papers at `published`, the place of the published index; None when there is none.
+    """`published`, if the file there is a list of papers of the user; None if it is the index that
+    the pipeline published, or does not exist.
 
-    `named` is the list that the settings name. Raises MissingInput when that or a list of the user
-    in the folder `papers` names the papers as well: it is not known which one is meant, and the one
-    at `published` would be lost.
+    named: the list that the settings name. Raises MissingInput when there is a second list, in the
+    settings or in the folder `papers`: it is not known which one is meant, and the one at
+    `published` would be lost.
     """
     if not _is_list_of_papers(published):
         return None
@@ -97,15 +100,18 @@ def list_to_adopt(published: Path, papers: Path, named: Path | None) -> Path | N
 def adopt_list(published: Path, papers: Path) -> None:
     """Move the list of papers at `published` to parsed_index.parquet in the folder `papers`.
 
-    Relative paths in it count from its own folder, the data folder or the folder that holds the
-    data folder, wherever the file is. Raises MissingInput when it cannot be written there.
+    Its relative paths are rewritten. A path may be relative to the folder of the list, to the data
+    folder or to the parent of the data folder; the first of these in which the file exists is
+    taken. Raises MissingInput when the list cannot be written.
     """
     kept = papers / INDEX_NAME
     table = pq.read_table(published)
     table = table.select(_known_columns(table.schema))
     for column in _PATH_COLUMNS:
         if column in table.schema.names:
-            moved = [_from(papers, value, published.parent) for value in table[column].to_pylist()]
+            moved = [
+                _moved_path(value, published.parent, papers) for value in table[column].to_pylist()
+            ]
             table = table.set_column(
                 table.schema.get_field_index(column), column, pa.array(moved, pa.string())
             )
@@ -133,22 +139,22 @@ def _listed_papers(listing: Path, papers: Path, limits: ParseLimits) -> list[Pap
     `pdf_path`.
 
     Relative paths count from the folder of the table; null or empty ones are fine. A row whose
-    files are missing, or whose paper_id was there before, becomes a paper with a problem. Raises
-    MissingInput when it is not such a table.
+    files are missing, or whose paper_id occurs in a row above, becomes a paper with a problem.
+    Raises MissingInput when it is not such a table.
     """
     found: dict[str, Paper] = {}
-    n_before: Counter[str] = Counter()
+    n_rows_of: Counter[str] = Counter()
     for row in _rows_of(listing):
-        given = str(row["paper_id"] if row["paper_id"] is not None else "").strip()
-        paper_id = safe_id(given)
+        listed_id = str(row["paper_id"] if row["paper_id"] is not None else "").strip()
+        paper_id = safe_id(listed_id)
         files = tuple(
             _listed_file(listing.parent / path, papers, limits) for path in _paths_of(row)
         )
-        n_before[paper_id] += 1
-        problem = _row_problem(listing, given, files)
-        if (nth := n_before[paper_id]) > 1:
+        n_rows_of[paper_id] += 1
+        problem = _row_problem(listing, listed_id, files)
+        if (nth := n_rows_of[paper_id]) > 1:
             problem = f"{listing.name} names paper_id {paper_id} {nth} times; the first row is used. Give each paper one row."
-            paper_id = safe_id(f"{given}/{nth}")
+            paper_id = safe_id(f"{listed_id}/{nth}")
         found[paper_id] = Paper(paper_id, files, problem)
     return list(found.values())
 
@@ -188,32 +194,35 @@ def _listed_file(path: Path, papers: Path, limits: ParseLimits) -> PaperFile:
     return PaperFile(path, name, file_problem(path, limits))
 
 
-def _row_problem(listing: Path, given: str, files: Sequence[PaperFile]) -> str:
-    if not given:
+def _row_problem(listing: Path, listed_id: str, files: Sequence[PaperFile]) -> str:
+    """Why a row names no paper, as a whole sentence; empty if it does."""
+    if not listed_id:
         return f"{listing.name} has a row without paper_id. Give it one."
     if not files:
-        return (
-            f"{listing.name} names no file for {given}. Fill in parsed_xml_path or parsed_txt_path."
-        )
+        return f"{listing.name} names no file for {listed_id}. Fill in parsed_xml_path or parsed_txt_path."
     return ""
 
 
 def _is_list_of_papers(path: Path) -> bool:
+    """Whether the file is a list of a user, not the index that the pipeline published."""
     try:
-        found = pq.read_schema(path)
+        schema = pq.read_schema(path)
     except (OSError, pa.ArrowException):
         return False
-    is_published_here = PROVENANCE_KEY in (found.metadata or {}) or _OURS in found.names
-    return not is_published_here and set(_REQUIRED_COLUMNS) <= set(found.names)
+    is_published_here = (
+        PROVENANCE_KEY in (schema.metadata or {}) or _PUBLISHED_COLUMN in schema.names
+    )
+    return not is_published_here and set(_REQUIRED_COLUMNS) <= set(schema.names)
 
 
-def _from(papers: Path, value: object, folder: Path) -> str | None:
-    """A path of the list as it reads from the folder `papers`."""
+def _moved_path(value: object, folder: Path, papers: Path) -> str | None:
+    """A path of a list in `folder`, changed so that it is right for a list in the folder `papers`;
+    an absolute path stays."""
     if not isinstance(value, str) or not value.strip():
         return None
     data = papers.parent
-    places = [place / value for place in (folder, data, data.parent)]
-    found = next((place for place in places if place.exists()), places[0])
-    return (
-        str(found) if Path(value).is_absolute() else Path(os.path.relpath(found, papers)).as_posix()
-    )
+    candidates = [base / value for base in (folder, data, data.parent)]
+    target = next((path for path in candidates if path.exists()), candidates[0])
+    if Path(value).is_absolute():
+        return str(target)
+    return Path(os.path.relpath(target, papers)).as_posix()

@@ -14,7 +14,7 @@ QUARANTINED = "quarantined"
 
 
 def repeated_paper_ids(index: pa.Table) -> pa.Table:
-    """(paper_id, n_rows) of each paper_id that is there more than once."""
+    """(paper_id, n_rows) of each paper_id that occurs more than once."""
     counts = (
         index.group_by("paper_id")
         .aggregate([([], "count_all")])
@@ -60,9 +60,11 @@ def is_doubtful(row: Mapping[str, Any]) -> bool:
 
 
 def how_bad(row: Mapping[str, Any]) -> tuple[bool, bool, float, bool]:
-    """Sorts papers (rows of the parsed index) by how badly they were read: whether one is
-    quarantined, whether it is doubtful, the share of its pages without text or with words cut in
-    two, whether it has no heading."""
+    """Sort key of a paper (a row of the parsed index); papers that were read badly come last.
+
+    Whether it is quarantined, whether it is doubtful, the share of its pages without text or with
+    words cut in two, and whether it has no heading.
+    """
     n_bad = (row["n_pages_unread"] or 0) + (row["n_pages_cut"] or 0)
     return (
         row["status"] != PARSED,

@@ -1,5 +1,5 @@
-"""The formats: one table of suffixes, sniffers and parsers; the content of a file decides before
-its suffix.
+"""The formats: one table of suffixes, sniffers (functions that recognise a format by its first
+bytes) and parsers. The content of a file decides; its suffix only if the content does not.
 
 A new format is a row of `FORMATS` and a package of its own. Modules are imported when they are
 first needed: a worker that reads TEI does not load the PDF engine.
@@ -21,11 +21,11 @@ Parse = Callable[[RawFile, ParsingSettings], Document]
 Sniff = Callable[[bytes], bool]
 
 PARSER_VERSION = 23
-"""Part of every fingerprint: raise it for a change that concerns all formats. A change of one
-parser raises the version of its format below."""
+"""Part of every fingerprint: raise it for a change that concerns all formats. For a change of one
+parser, raise the version of its format below."""
 _PACKAGE = "rag_assets.parsing.formats"
 _OCR = "rapidocr"
-"""Reads the pages of PDFs that have no text layer."""
+"""Package that reads the pages of PDFs without a text layer."""
 _BEFORE_CONTENT = b"\xef\xbb\xbf \t\r\n"
 """A UTF-8 byte order mark and white space."""
 
@@ -40,18 +40,18 @@ class Format:
     parse: str
     """`module:function`."""
     sniff: str | None
-    """`module:function` that knows the format by its first bytes; None: any text with its
-    suffix."""
+    """`module:function` that recognises the format by its first bytes; None if every text with the
+    suffix has the format."""
     opening: bytes = b""
-    """What the content starts with, white space aside: only then is the sniffer imported and
-    asked."""
+    """The first bytes after white space. The sniffer is imported and called only if a file starts
+    with them."""
     needs: str = ""
-    """The optional dependency, and the package, without which its files cannot be read. The content
-    of such a file is not enough, its suffix must fit: a web page named .pdf is a failed download,
-    not a paper."""
+    """The package without which its files cannot be read, which is an optional dependency of the
+    same name; empty if none is needed. For such formats the suffix must fit too: a web page named
+    .pdf is a failed download, not a paper."""
     version: int = 1
-    """Raise it when the parser makes something else of the same file; papers of other formats are
-    left alone."""
+    """Raise it when the parser gives another document for the same file; papers of other formats
+    are not parsed again."""
 
 
 FORMATS = (
@@ -123,18 +123,17 @@ _OTHER_FILES = (
 )
 _ROOT_ELEMENT = re.compile(r"<([A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)")
 _MAX_NAME_CHARS = 40
-_AS_TEXT = "unnamed.txt"
-"""How a text without a known suffix is read."""
+_TEXT_NAME = "unnamed.txt"
+"""A text without a known suffix is read like a file of this name."""
 _XML_START = re.compile(r"\s*<(?:\?xml|!DOCTYPE|!--|[A-Za-z_])")
 
 
 def suffix_of(name: str) -> str | None:
-    """The longest known suffix of a file name, in lower case; None when it has none or nothing
-    before it."""
+    """The longest known suffix of a file name, in lower case; None if the name has no known suffix,
+    or consists of nothing else."""
     lowered = name.lower()
-    for (
-        suffix
-    ) in _SUFFIXES:  # a generator takes three times as long, and each run asks of each file
+    # a generator expression takes three times as long, and each run calls this for each file
+    for suffix in _SUFFIXES:
         if lowered.endswith(suffix) and len(name) > len(suffix):
             return suffix
     return None
@@ -146,14 +145,14 @@ def known_suffixes() -> list[str]:
 
 
 def stem_of(name: str) -> str | None:
-    """A file name without its known suffix; None for a name with an unknown one."""
+    """A file name without its known suffix; None for a name with an unknown suffix."""
     suffix = suffix_of(name)
     return None if suffix is None else name[: -len(suffix)]
 
 
 def expected_sources(name: str) -> tuple[SourceFormat, ...]:
-    """The sources that the suffix of a name promises."""
-    return tuple(known.source for known in _expected(name))
+    """The formats that a file may have by its suffix; ".json" is Docling or ADE."""
+    return tuple(known.source for known in _formats_by_suffix(name))
 
 
 def parser_of(known: Format) -> Parse:
@@ -162,18 +161,18 @@ def parser_of(known: Format) -> Parse:
 
 
 def installed_extras() -> list[str]:
-    """The optional dependencies of parsers that are installed; what failed for want of one is tried
-    again with it."""
-    wanted = {_OCR, *(known.needs for known in FORMATS if known.needs)}
-    return sorted(name for name in wanted if importlib.util.find_spec(name))
+    """The optional dependencies of parsers that are installed, sorted. A paper that failed is tried
+    again when this list changes."""
+    extras = {_OCR, *(known.needs for known in FORMATS if known.needs)}
+    return sorted(name for name in extras if importlib.util.find_spec(name))
 
 
 def sniff(name: str, head: bytes) -> Format:
-    """The format of a file by its first bytes (64 KB are enough); its suffix only decides between
-    texts.
+    """The format of a file by its first bytes (64 KB are enough); the suffix of its name decides
+    only if it is plain text.
 
-    Raises UnreadableDocument with what it is instead and what to do, as a phrase that can follow
-    its name.
+    Raises UnreadableDocument for any other file; the message is a phrase that can follow its name,
+    and says what the file is and what to do.
     """
     for known in FORMATS:
         if not looks_like(known, head):
@@ -189,34 +188,35 @@ def sniff(name: str, head: bytes) -> Format:
     return _text_format(name, head)
 
 
-def _expected(name: str) -> list[Format]:
+def _formats_by_suffix(name: str) -> list[Format]:
     suffix = suffix_of(name)
     return [known for known in FORMATS if suffix in known.suffixes]
 
 
 def looks_like(known: Format, head: bytes) -> bool:
-    """Whether the first bytes of a file are those of the format."""
+    """Whether a file with these first bytes has the format."""
     if known.sniff is None or not head.lstrip(_BEFORE_CONTENT).startswith(known.opening):
         return False
-    looks_like = cast(Sniff, _function(known.sniff))
-    return looks_like(head)
+    sniffer = cast(Sniff, _function(known.sniff))
+    return sniffer(head)
 
 
 def _text_format(name: str, head: bytes) -> Format:
+    """The format of a file that no sniffer recognises: text or Markdown, by its suffix."""
     try:
         text = decoded(head).text
     except UnreadableDocument as error:
         raise UnreadableDocument(
             "holds binary data in no known format. Convert it to PDF, TEI or text, or remove it."
         ) from error
-    formats = _expected(name) or _expected(_AS_TEXT)
+    formats = _formats_by_suffix(name) or _formats_by_suffix(_TEXT_NAME)
     if plain := next((known for known in formats if known.sniff is None), None):
         return plain
     raise UnreadableDocument(_mismatch(formats, name, text))
 
 
 def _mismatch(formats: Sequence[Format], name: str, text: str) -> str:
-    """Why a text does not have a format that its suffix promises."""
+    """Why a text does not have any of the formats of its suffix."""
     expected = {known.source for known in formats}
     if SourceFormat.PDF in expected:
         return f"is no PDF: it has no %PDF- header but holds {_kind_of(text)}. Download it again."
@@ -229,6 +229,7 @@ def _mismatch(formats: Sequence[Format], name: str, text: str) -> str:
 
 
 def _not_tei(text: str) -> str:
+    """Why a text is no TEI."""
     if not _XML_START.match(text.lstrip("\ufeff")):
         return f"holds no XML but {_kind_of(text)}. Give it the suffix of what it is, or write it again."
     root = _ROOT_ELEMENT.search(text)
@@ -240,6 +241,7 @@ def _not_tei(text: str) -> str:
 
 
 def _kind_of(text: str) -> str:
+    """What a text seems to be, in words for messages."""
     start = text.lstrip("\ufeff \t\r\n")
     if not start:
         return "nothing but white space"

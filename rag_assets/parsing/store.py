@@ -1,12 +1,12 @@
 """Parsed documents by fingerprint: checked and kept as soon as they are parsed, so that a killed
 run repeats no file.
 
-Workers may write at the same time. A document that breaks a promise is quarantined, and the other
-papers go on.
+Workers may write at the same time. A document that breaks a promise is quarantined; the other
+papers are processed.
 
-Papers may be gone from the papers folder, or too many to be taken for deleted. A disk that is not
-mounted leaves an empty folder, one that fails leaves files that cannot be read. Read as "all papers
-were deleted", it would empty every table and index and change every answer.
+The module also decides whether the disappearance of many papers must be confirmed by the user. An
+unmounted disk leaves an empty folder, and a failing one leaves files that cannot be read. If that
+were taken for "all papers were deleted", every table and index would become empty.
 """
 
 import gzip
@@ -29,26 +29,28 @@ from rag_assets.core.promises import Offenders, Promise
 from rag_assets.core.settings import Paths
 
 _COMPRESSION_LEVEL = 6
-_AT_ONCE = 50
-"""Packed documents that are held in memory; some take megabytes."""
+_BATCH_SIZE = 50
+"""Number of packed documents in memory; some take megabytes."""
 
 
 @dataclass(frozen=True)
 class DocumentStore:
-    """The documents, as gzipped JSON, in the file of `kept`, until `prune`."""
+    """The documents as gzipped JSON, each under the fingerprint of its paper. They stay until
+    `prune` deletes them."""
 
     path: Path
+    """The file of `core.kept`, which holds other things too."""
 
     def put(self, fingerprint: str, document: bytes) -> None:
-        """document: packed by `packed_document`."""
+        """Store a document that `packed_document` packed."""
         self._packed.put(fingerprint, document)
 
     def has(self, fingerprint: str) -> bool:
-        """Whether the document is there and not damaged, without unpacking it."""
+        """Whether the document is there and not damaged; it is not unpacked for that."""
         return not self.missing([fingerprint])
 
     def missing(self, fingerprints: Collection[str]) -> list[str]:
-        """The fingerprints of which there is no document, or a damaged one."""
+        """The fingerprints whose document is not there or damaged."""
         return self._packed.missing(fingerprints)
 
     def get(self, fingerprint: str) -> Document:
@@ -57,12 +59,12 @@ class DocumentStore:
         return unpacked_document(document)
 
     def each_packed(self, fingerprints: Iterable[str]) -> Iterator[bytes]:
-        """The documents of those fingerprints in that order, packed; the file is opened once for
-        some of them. Raises MissingInput for one that is not there or damaged."""
-        left = iter(fingerprints)
-        while some := list(islice(left, _AT_ONCE)):
-            found = self._packed.get_all(some)
-            for fingerprint in some:
+        """The packed documents of those fingerprints, in that order; they are read in batches.
+        Raises MissingInput for one that is not there or damaged."""
+        remaining = iter(fingerprints)
+        while batch := list(islice(remaining, _BATCH_SIZE)):
+            found = self._packed.get_all(batch)
+            for fingerprint in batch:
                 if fingerprint not in found:
                     raise MissingInput(
                         f"{self.path} has no document {fingerprint}, or a damaged one. Materialize `parsed_index` "
@@ -71,19 +73,19 @@ class DocumentStore:
                 yield found[fingerprint]
 
     def prune(self, used: Collection[str]) -> None:
-        """Delete the documents of other fingerprints; call it after the index that names the used
-        ones is published."""
+        """Delete all documents but those with a fingerprint in `used`. Call it only after the index
+        that names these is published."""
         self._packed.drop(self._packed.keys() - set(used))
 
     def forget_readings_but(self, sha256s: Collection[str | None]) -> None:
-        """Delete the readings of PDFs that are not among these."""
-        there = self.readings.keys()
-        self.readings.drop(key for key in there if key.partition(".")[0] not in sha256s)
+        """Delete the readings of all PDFs but those with a hash in `sha256s`."""
+        keys = self.readings.keys()
+        self.readings.drop(key for key in keys if key.partition(".")[0] not in sha256s)
 
     @property
     def readings(self) -> Kept[bytes]:
-        """What GROBID made of PDFs, in the same file: by the SHA-256 of the PDF, a dot, and a hash
-        of who read it."""
+        """The TEI that GROBID made of PDFs, in the same file. A key is "<SHA-256 of the PDF>.<hash
+        of the reader's version and form>"."""
         return Kept(KeptFile(self.path), "readings", gzip.compress, gzip.decompress)
 
     @property
@@ -107,7 +109,8 @@ def _adapter() -> TypeAdapter[Document]:
 
 
 def demand_promises(document: Document) -> None:
-    """Raise UnreadableDocument with the promise that the document breaks, if it breaks one."""
+    """Raise UnreadableDocument with the first promise that the document breaks, if it breaks
+    one."""
     for problem in chain(
         _page_problems(document), _box_problems(document), _storage_problems(document)
     ):
@@ -124,11 +127,12 @@ def _page_problems(document: Document) -> Iterator[str]:
 
 
 def _span_problems(text: str, spans: Sequence[Span], n_pages: int | None) -> Iterator[str]:
-    at = 0
+    """Spans ascend without overlap, lie within the text, and have both pages or none."""
+    end_before = 0
     for span in spans:
-        if not at <= span.start <= span.end <= len(text):
+        if not end_before <= span.start <= span.end <= len(text):
             yield f"gives a place from {span.start} to {span.end} in a text of {len(text)} characters"
-        at = span.end
+        end_before = span.end
         first, last = span.page_start, span.page_end
         if first is None or last is None:
             if first != last:
@@ -153,6 +157,7 @@ def _box_problems(document: Document) -> Iterator[str]:
 
 
 def _storage_problems(document: Document) -> Iterator[str]:
+    """Values that a column cannot hold, such as an integer above 2**31; found by writing them."""
     row = {
         "title": document.title,
         "n_pages": document.n_pages,
@@ -170,46 +175,49 @@ def _storage_problems(document: Document) -> Iterator[str]:
         yield f"holds a number or a text that no table can hold ({error})"
 
 
-_FEW = 10
-"""Of fewer papers, most may go at once without a question, as long as one stays."""
+_LEAST_TO_ASK = 10
+"""In a corpus of fewer papers, most may disappear without confirmation, as long as one stays."""
 _NO_FILE = "has no file"
 _RECENT_S = 7 * 24 * 3600
 
 
 @dataclass(frozen=True)
 class Removal:
-    """What would be removed from the published index."""
+    """The papers that a run would remove from the published index."""
 
     before: Collection[str]
-    """Papers that are published and were read, without those that were deleted over HTTP and lie in
-    the trash."""
+    """Ids of papers that are published and were read, without those that were deleted over HTTP
+    and lie in the trash."""
     now: Mapping[str, str | None]
-    """Papers that have files, also under another id, with the reason why they cannot be read, if
-    so."""
+    """Ids of the papers that have files now, also if the paper got another id -> why they cannot be
+    read; None if they can."""
     is_allowed: bool
     """Whether the user has confirmed it: `execution.allow_removal`."""
 
     @property
     def vanished(self) -> list[str]:
-        """Papers without any file that can be read, sorted."""
-        return sorted(one for one in self.before if self.now.get(one, _NO_FILE) is not None)
+        """Ids of papers without any file that can be read, sorted."""
+        return sorted(
+            paper_id for paper_id in self.before if self.now.get(paper_id, _NO_FILE) is not None
+        )
 
     @property
     def is_most(self) -> bool:
-        """Whether all papers would go, or more than half of ten or more."""
+        """Whether all papers would go, or more than half of a corpus of ten or more."""
         n_gone, n_before = len(self.vanished), len(self.before)
-        return n_gone > 0 and (n_gone == n_before or (n_before >= _FEW and n_gone > n_before / 2))
+        is_half = n_before >= _LEAST_TO_ASK and n_gone > n_before / 2
+        return n_gone > 0 and (n_gone == n_before or is_half)
 
 
 def note_removal(paths: Paths) -> None:
-    """Write down that the removal of most papers was confirmed now."""
+    """Record that the user confirmed the removal of most papers now."""
     paths.removal.parent.mkdir(parents=True, exist_ok=True)
     paths.removal.touch()
 
 
 def is_recent(paths: Paths) -> bool:
-    """Whether that was within a week. So long nothing that was paid for is forgotten: it may have
-    been confirmed in error."""
+    """Whether such a removal was confirmed within the last week. Until then nothing that cost money
+    is deleted, because the user may have confirmed it in error."""
     return paths.removal.exists() and time.time() - paths.removal.stat().st_mtime < _RECENT_S
 
 
@@ -217,7 +225,8 @@ def _unconfirmed(removal: Removal) -> Offenders:
     if removal.is_allowed or not removal.is_most:
         return []
     return [
-        {"paper_id": one, "problem": removal.now.get(one, _NO_FILE)} for one in removal.vanished
+        {"paper_id": paper_id, "problem": removal.now.get(paper_id, _NO_FILE)}
+        for paper_id in removal.vanished
     ]
 
 

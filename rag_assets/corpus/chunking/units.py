@@ -305,7 +305,7 @@ class _TableWriter:
                         yield row, CELL_SEPARATOR.join(filter(None, labels))
             elif self._is_group[row]:
                 if not self._is_in_all_rows_below(row):
-                    yield row, self.grid.named(row)[0].text
+                    yield row, self.grid.text_cells(row)[0].text
             else:
                 yield row, self._row_text(row, texts, labels)
 
@@ -326,7 +326,7 @@ class _TableWriter:
     def _has_unused_label(self, labels: Sequence[str], header: int) -> bool:
         """Whether a label is written in no row, because its column has no values."""
         # a row of one cell is written without a label
-        below = [row for row in self._rows_below(header) if len(self.grid.named(row)) > 1]
+        below = [row for row in self._rows_below(header) if len(self.grid.text_cells(row)) > 1]
         used = {
             label
             for row in below
@@ -346,7 +346,7 @@ class _TableWriter:
     def _is_in_all_rows_below(self, group: int) -> bool:
         """Whether the name in row `group` needs no unit of its own, because all rows up to the next
         group or header are written with it."""
-        cell = self.grid.named(group)[0]
+        cell = self.grid.text_cells(group)[0]
         if cell.group:  # it is certain which rows belong to the group
             return True
         below = range(group + 1, len(self.grid.rows))
@@ -366,8 +366,8 @@ class _TableWriter:
         before the first cell: "Site: Group / Label". Without labels, all cells are written. The
         only cell of a row without groups is written as it is."""
         groups = self._groups(row)
-        if len(self.grid.named(row)) == 1 and not groups:
-            return self.grid.named(row)[0].text
+        if len(self.grid.text_cells(row)) == 1 and not groups:
+            return self.grid.text_cells(row)[0].text
         name = GROUP_SEPARATOR.join(
             filter(None, (*(group.rstrip(": ") for group in groups), texts[0]))
         )

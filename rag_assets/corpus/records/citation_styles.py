@@ -10,11 +10,11 @@ from typing import Any
 from rag_assets.core.domain import Person, Record
 from rag_assets.core.errors import InvalidSelection
 from rag_assets.core.settings import AUTHOR_YEAR, NUMERIC
-from rag_assets.parsing.bibliographies import OF_BIBTEX, OF_RIS
+from rag_assets.parsing.bibliographies import CSL_TYPE_OF_BIBTEX, CSL_TYPE_OF_RIS
 
 _BIBTEX_TYPES, _RIS_TYPES = (
     {csl_type: entry_type for entry_type, csl_type in reversed(types.items())}
-    for types in (OF_BIBTEX, OF_RIS)
+    for types in (CSL_TYPE_OF_BIBTEX, CSL_TYPE_OF_RIS)
 )
 """The type of an entry for each type of CSL. If several are read as one type of CSL, the first is
 written."""

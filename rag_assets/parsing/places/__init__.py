@@ -1,8 +1,7 @@
-"""Pages for a document without them, or with some, from the PDF of the same paper.
+"""Adds page numbers from the PDF of the same paper to a document that has none, or gaps.
 
-Way in: `document`. The PDF is read as its format reads it, with the same settings.
+Entry point: `document`. The PDF is read as `parsing.formats.pdf` reads it, with the same settings.
 """
 
 ALIGNMENT_VERSION = 1
-"""Raise it when the same document and PDF give other pages; only papers that have pages from a PDF
-are made anew."""
+"""Raise it when a change of the code gives other pages for the same document and PDF."""

@@ -1,8 +1,9 @@
-"""Pages of a document from the text layer of the PDF of the same paper: all of them, or those that
-are not proved.
+"""Adds the pages of a document from the text layer of the PDF of the same paper.
 
-Text that does not align, or could be on two pages, keeps no page. Proven pages are only compared
-with the PDF.
+A page is proved if the document itself states it, for example by coordinates. A document without
+pages gets all of them from the PDF; in a document with proved pages, only the gaps are filled, and
+the proved pages are compared with the PDF. Text that cannot be found, or could be on two pages,
+gets no page.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,41 +24,44 @@ from rag_assets.parsing.places.placing import (
 from rag_assets.parsing.shared.files import RawFile
 
 MIN_DOCUMENT_SHARE = 0.3
-"""Share of a document's words that must be found; with fewer, the PDF is another paper or another
-version."""
+"""Least share of a document's words that must be found in the PDF; with fewer, the PDF is another
+paper or another version."""
 MAX_CONTRADICTED_SHARE = 0.1
-"""Share of proven pages that may differ from the PDF's; with more, the PDF is another version."""
+"""Largest share of characters whose proved page may differ from that in the PDF; with more, the PDF
+is another version."""
 _MAX_NAMED = 5
 _NAMED_CHARS = 50
 
 
 @dataclass(frozen=True)
 class Filled:
-    """A block's spans, and how they agree with the PDF."""
+    """The spans of a block after the gaps are filled, and how they agree with the PDF."""
 
     spans: tuple[Span, ...]
     n_filled: int
-    """Characters that had no page, or two, and have one now."""
+    """Number of characters that had no page, or two, and have one now."""
     n_agreed: int
-    """Characters whose proven page is the PDF's too."""
+    """Number of characters whose proved page is also their page in the PDF."""
     n_contradicted: int
-    """Characters that the PDF has on another page than the proven one."""
+    """Number of characters that are on another page of the PDF than the proved one."""
 
 
 @dataclass(frozen=True)
 class _Aligned:
-    """The blocks' spans by the PDF alone, or why there are none."""
+    """The spans of each block according to the PDF alone; or why there are none, as the end of a
+    sentence."""
 
     spans: tuple[tuple[Span, ...], ...] = ()
     problem: str = ""
 
 
 def align_to_pdf(document: Document, pdf_file: RawFile, settings: ParsingSettings) -> Document:
-    """`document` with pages and boxes from the PDF of its paper, and how sure each page is.
+    """A document without pages gets pages and boxes from the PDF of its paper; each span has a
+    `page_confidence`.
 
-    Blocks that do not align keep page None; a note counts and names them. When little aligns at
-    all, the document comes back as it was, with a note. Raises UnreadableDocument when the PDF
-    cannot be opened.
+    Blocks that are not found in the PDF keep page None; a note counts and names them. If little of
+    the document is found, it is returned unchanged but for a note. Raises UnreadableDocument when
+    the PDF cannot be opened.
     """
     pdf, pdf_name = pdf_words(pdf_file.content, settings), PurePosixPath(pdf_file.path).name
     aligned = _aligned(document, pdf)
@@ -74,12 +78,12 @@ def align_to_pdf(document: Document, pdf_file: RawFile, settings: ParsingSetting
 
 
 def fill_from_pdf(document: Document, pdf_file: RawFile, settings: ParsingSettings) -> Document:
-    """`document` with pages from the PDF where it proves none, or not which of two; proven pages
-    stay as they are.
+    """A document with some proved pages gets pages from the PDF where it has none, or one of two;
+    proved pages and `page_source` stay as they are.
 
-    The document's `page_source` stays too; the runs that were filled have a `page_confidence`. A
-    note counts them, and the proven pages that the PDF contradicts; when these are many, nothing is
-    filled. Raises UnreadableDocument when the PDF cannot be opened.
+    The spans that were filled have a `page_confidence`. A note counts them, and the proved pages
+    that the PDF contradicts; if there are many of these, nothing is filled. Raises
+    UnreadableDocument when the PDF cannot be opened.
     """
     pdf, pdf_name = pdf_words(pdf_file.content, settings), PurePosixPath(pdf_file.path).name
     aligned = _aligned(document, pdf)
@@ -92,12 +96,12 @@ def fill_from_pdf(document: Document, pdf_file: RawFile, settings: ParsingSettin
         filled(block.spans, spans)
         for block, spans in zip(document.blocks, aligned.spans, strict=True)
     ]
-    n_proved, n_contradicted = (
-        sum(each.n_agreed for each in by_block),
-        sum(each.n_contradicted for each in by_block),
-    )
-    if n_contradicted > MAX_CONTRADICTED_SHARE * (n_proved + n_contradicted):
-        problem = f"it puts {n_contradicted} of {n_proved + n_contradicted} characters on other pages than are proved."
+    n_contradicted = sum(each.n_contradicted for each in by_block)
+    n_compared = n_contradicted + sum(each.n_agreed for each in by_block)
+    if n_contradicted > MAX_CONTRADICTED_SHARE * n_compared:
+        problem = (
+            f"it puts {n_contradicted} of {n_compared} characters on other pages than are proved."
+        )
         return _with_note(document, f"No pages added from {pdf_name}: {problem}")
     blocks = _with_spans(document.blocks, [each.spans for each in by_block])
     return replace(
@@ -113,10 +117,8 @@ def _aligned(document: Document, pdf: PdfWords) -> _Aligned:
         return _Aligned(problem="it has no text layer. Run OCR on it first.")
     words = [LocatedWords.of("" if block.is_generated else block.text) for block in document.blocks]
     mappings = placed(document.blocks, words, pdf)
-    n_words, n_found = (
-        sum(len(own.words) for own in words),
-        sum(len(mapping) for mapping in mappings),
-    )
+    n_words = sum(len(block_words.words) for block_words in words)
+    n_found = sum(map(len, mappings))
     if n_found < MIN_DOCUMENT_SHARE * max(n_words, 1):
         return _Aligned(
             problem=f"only {n_found} of {n_words} words were found in it in their order. "
@@ -124,14 +126,16 @@ def _aligned(document: Document, pdf: PdfWords) -> _Aligned:
         )
     return _Aligned(
         tuple(
-            spans_of(block, own, mapping, pdf)
-            for block, own, mapping in zip(document.blocks, words, mappings, strict=True)
+            spans_of(block, block_words, mapping, pdf)
+            for block, block_words, mapping in zip(document.blocks, words, mappings, strict=True)
         )
     )
 
 
 def _with_spans(blocks: Sequence[Block], spans: Sequence[tuple[Span, ...]]) -> tuple[Block, ...]:
-    return tuple(replace(block, spans=own) for block, own in zip(blocks, spans, strict=True))
+    return tuple(
+        replace(block, spans=block_spans) for block, block_spans in zip(blocks, spans, strict=True)
+    )
 
 
 def _with_note(document: Document, note: str) -> Document:
@@ -139,17 +143,18 @@ def _with_note(document: Document, note: str) -> Document:
 
 
 def _notes(blocks: Sequence[Block], pdf_name: str) -> list[str]:
-    lost = [
+    """A note that names the blocks without a page, if there are any."""
+    unplaced = [
         block
         for block in blocks
         if block.text and all(span.page_start is None for span in block.spans)
     ]
-    if not lost:
+    if not unplaced:
         return []
-    named = "; ".join(f'"{block.text[:_NAMED_CHARS].strip()}"' for block in lost[:_MAX_NAMED])
-    more = f" and {len(lost) - _MAX_NAMED} more" if len(lost) > _MAX_NAMED else ""
+    named = "; ".join(f'"{block.text[:_NAMED_CHARS].strip()}"' for block in unplaced[:_MAX_NAMED])
+    more = f" and {len(unplaced) - _MAX_NAMED} more" if len(unplaced) > _MAX_NAMED else ""
     return [
-        f"{len(lost)} of {len(blocks)} blocks have no page: fewer than {MIN_BLOCK_SHARE:.0%} of their words were found "
+        f"{len(unplaced)} of {len(blocks)} blocks have no page: fewer than {MIN_BLOCK_SHARE:.0%} of their words were found "
         f"in {pdf_name}, or on two pages alike: {named}{more}."
     ]
 
@@ -171,16 +176,16 @@ def _notes_of_gaps(by_block: Sequence[Filled], pdf_name: str) -> list[str]:
 
 
 def has_gaps(spans: Sequence[Span]) -> bool:
-    """Whether some of the runs have no page or more than one."""
+    """Whether some of the spans have no page or more than one."""
     return any(not _is_proved(span) for span in spans)
 
 
 def filled(spans: Sequence[Span], from_pdf: Sequence[Span]) -> Filled:
-    """`spans` with those without one proven page cut and filled after `from_pdf`, which runs over
-    the same text.
+    """Fill the gaps in `spans` from `from_pdf`, the spans of the same text according to the PDF.
 
-    A run that may be on two pages is filled from these two alone; a run without any, only with
-    pages between the proven ones around it.
+    A gap is a span without one proved page; it is cut where the pages in the PDF change. A span
+    that may be on two pages gets only one of these two; a span without pages gets only pages
+    between the proved ones before and after it.
     """
     found: list[Span] = []
     n_filled = n_agreed = n_contradicted = 0
@@ -206,14 +211,14 @@ def _is_proved(span: Span) -> bool:
 
 
 def _bounds(spans: Sequence[Span], index: int) -> tuple[int, float]:
-    """First and last page that a run can be on, by its own pages or those of its neighbours in the
-    block."""
+    """First and last page that a span can be on: its own pages, or else the nearest pages before
+    and after it in the block."""
     span = spans[index]
     if span.page_start is not None and span.page_end is not None:
         return span.page_start, span.page_end
-    before = [other.page_end for other in spans[:index] if other.page_end is not None]
-    after = [other.page_start for other in spans[index + 1 :] if other.page_start is not None]
-    return max(before, default=1), min(after, default=float("inf"))
+    pages_before = [other.page_end for other in spans[:index] if other.page_end is not None]
+    pages_after = [other.page_start for other in spans[index + 1 :] if other.page_start is not None]
+    return max(pages_before, default=1), min(pages_after, default=float("inf"))
 
 
 def _cut(spans: Sequence[Span], start: int, end: int) -> Iterator[Span]:
@@ -224,7 +229,8 @@ def _cut(spans: Sequence[Span], start: int, end: int) -> Iterator[Span]:
 
 
 def _with_pieces(span: Span, pieces: Sequence[Span]) -> Iterator[Span]:
-    """`span` with `pieces` in their places, the rest of it as it was."""
+    """`span` cut at the edges of `pieces`: each piece as it is, and the text between them with the
+    pages of `span`. pieces: in ascending order, within `span`, without overlap."""
     if not pieces:
         yield span
         return

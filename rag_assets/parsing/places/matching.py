@@ -1,9 +1,9 @@
-"""Which words of a block are which words of a PDF: seeds that occur once, a chain through them, and
-what lies between.
+"""Aligns the words of a block with the words of a PDF.
 
-Works on lists of words alone. A seed is a run of words that occurs once in the block and once in
-the part of the PDF that is searched. Seeds are chained in ascending order (the longest increasing
-subsequence) and extended word by word.
+Works only on lists of words; all positions are indices of words. A seed is a run of words that
+occurs once in the block and once in the part of the PDF that is searched. The longest chain of
+seeds that ascends on both sides is kept (the longest increasing subsequence), and extended word by
+word. `here` is a position in the block, `there` a position in the PDF.
 """
 
 from bisect import bisect_left
@@ -12,54 +12,58 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 _RESYNC = 3
-"""Words that may be missing or added on either side before two words agree again."""
+"""Largest number of words that may be missing or added on one side before the words agree again."""
 _FRAGMENT_GAP = 40
 _MIN_FRAGMENT = 6
-"""Matched words needed in a piece apart from the rest of its block (on the next page, after a
-figure)."""
+"""Least number of matched words in a piece that is separate from the rest of its block (on the next
+page, after a figure)."""
 
 Mapping1to1 = dict[int, int]
+"""Word of the block -> word of the PDF, both ascending."""
 
 
 @dataclass(frozen=True)
 class Shingles:
-    """The runs of `size` words that occur exactly once in a list of words, and where."""
+    """The runs of `size` words that occur exactly once in a list of words."""
 
     size: int
-    places: Mapping[tuple[str, ...], int]
+    positions: Mapping[tuple[str, ...], int]
+    """Run -> index of its first word in the list."""
 
     @classmethod
     def of(
         cls, words: Sequence[str], size: int, start: int = 0, end: int | None = None
     ) -> "Shingles":
-        """Unique runs within `words[start:end]`; places count in the whole list."""
-        places: dict[tuple[str, ...], int] = {}
+        """The unique runs of `words[start:end]`; positions count from the start of `words`."""
+        positions: dict[tuple[str, ...], int] = {}
         for index in range(start, (len(words) if end is None else end) - size + 1):
-            key = tuple(words[index : index + size])
-            places[key] = -1 if key in places else index
-        return cls(size, {key: index for key, index in places.items() if index >= 0})
+            run = tuple(words[index : index + size])
+            positions[run] = -1 if run in positions else index
+        return cls(size, {run: index for run, index in positions.items() if index >= 0})
 
     def shared_with(self, other: "Shingles") -> list[tuple[int, int]]:
-        """Places (here, there) of the runs that are unique on both sides, in the order of here."""
+        """Positions (in this list, in the other list) of the runs that are unique in both,
+        sorted."""
         return sorted(
-            (index, other.places[key]) for key, index in self.places.items() if key in other.places
+            (index, other.positions[run])
+            for run, index in self.positions.items()
+            if run in other.positions
         )
 
 
 def matched(
     block: Sequence[str], pdf: Sequence[str], seeds: Sequence[tuple[int, int]], size: int
 ) -> Mapping1to1:
-    """Word of the block -> word of the PDF, ascending on both sides, grown from seeds of `size`
-    words.
+    """Which word of the block is which word of the PDF. Words without a counterpart are left out.
 
-    `seeds` are places in `block` and `pdf`. Words that do not agree are left out.
+    seeds: positions (here, there) of runs of `size` words that are equal on both sides.
     """
     pairs = _words_of_seeds(longest_chain(seeds), size)
     grown: Mapping1to1 = {}
     edge = (-1, -1)
     for position, pair in enumerate(pairs):
         if pair[0] <= edge[0] or pair[1] <= edge[1]:
-            continue  # grown over from the pair before
+            continue  # the pair before was extended beyond this one
         ahead = pairs[position + 1] if position + 1 < len(pairs) else (len(block), len(pdf))
         grown[pair[0]] = pair[1]
         _grow(grown, block, pdf, pair, -1, edge)
@@ -68,13 +72,16 @@ def matched(
 
 
 def longest_chain(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The longest subsequence that ascends on both sides; `pairs` ascend on the first."""
+    """The longest part of `pairs` whose second numbers ascend too; the first ones ascend in
+    `pairs`."""
     ordered = list(pairs)
-    return [ordered[at] for at in longest_ascending([(there, -here) for here, there in ordered])]
+    keys = [(there, -here) for here, there in ordered]  # -here: equal second numbers do not ascend
+    return [ordered[index] for index in longest_ascending(keys)]
 
 
 def _words_of_seeds(seeds: Sequence[tuple[int, int]], size: int) -> list[tuple[int, int]]:
-    """The pairs of words in the seeds, each word once and ascending on both sides."""
+    """The pairs (here, there) of all words in the seeds. Seeds may overlap, but each word is
+    returned once, and both sides ascend."""
     pairs: list[tuple[int, int]] = []
     for here, there in seeds:
         for step in range(size):
@@ -91,8 +98,8 @@ def _grow(
     step: int,
     bound: tuple[int, int],
 ) -> tuple[int, int]:
-    """Extend from `start` towards `bound` (exclusive) while words agree, passing over small
-    differences.
+    """Add to `grown` the pairs of words that agree, from `start` towards `bound` (exclusive), and
+    pass over small differences. step: 1 goes forward, -1 back.
 
     Returns the last pair that agrees.
     """
@@ -106,8 +113,11 @@ def _grow(
 def _next_agreement(
     block: Sequence[str], pdf: Sequence[str], at: tuple[int, int], step: int, bound: tuple[int, int]
 ) -> tuple[int, int] | None:
-    """The nearest place beyond `at` where the words agree; after a difference two words in a row
-    must."""
+    """The nearest pair after `at` (before it, if step is -1) where the words agree, before `bound`.
+
+    If words are skipped, at most three on each side, two words in a row must agree. Pairs with
+    fewer skipped words are tried first.
+    """
     room_here, room_there = (bound[0] - at[0]) * step - 1, (bound[1] - at[1]) * step - 1
     for skipped in range(2 * _RESYNC + 1):
         for skip_here in range(max(0, skipped - _RESYNC), min(skipped, _RESYNC) + 1):
@@ -126,6 +136,7 @@ def _next_agreement(
 def _agree_further(
     block: Sequence[str], pdf: Sequence[str], at: tuple[int, int], step: int
 ) -> bool:
+    """Whether the next pair of words agrees too."""
     here, there = at[0] + step, at[1] + step
     if not (0 <= here < len(block) and 0 <= there < len(pdf)):
         return False
@@ -133,13 +144,12 @@ def _agree_further(
 
 
 def _without_strays(mapping: Mapping1to1) -> Mapping1to1:
-    """The mapping without small pieces that are far from the rest in the PDF: chance agreements."""
+    """The mapping without small pieces that are far from the rest in the PDF, since these agree
+    only by chance."""
     fragments: list[list[tuple[int, int]]] = []
     for here, there in mapping.items():
-        if (
-            fragments
-            and there - fragments[-1][-1][1] <= _FRAGMENT_GAP + here - fragments[-1][-1][0]
-        ):
+        last_here, last_there = fragments[-1][-1] if fragments else (here, there)
+        if fragments and there - last_there <= _FRAGMENT_GAP + here - last_here:
             fragments[-1].append((here, there))
         else:
             fragments.append([(here, there)])
@@ -153,7 +163,8 @@ def _without_strays(mapping: Mapping1to1) -> Mapping1to1:
 
 
 def occurrences(phrase: Sequence[str], words: Sequence[str], start: int, end: int) -> list[int]:
-    """Where `phrase` occurs, word for word, in `words[start:end]`."""
+    """Positions at which `phrase` occurs, word for word, in `words[start:end]`; they count from the
+    start of `words`."""
     wanted, first = tuple(phrase), phrase[0]
     return [
         index
@@ -163,18 +174,21 @@ def occurrences(phrase: Sequence[str], words: Sequence[str], start: int, end: in
 
 
 def open_runs(mapping: Mapping1to1, n_words: int) -> list[tuple[int, int]]:
-    """The runs [start, end) of words that were not found."""
+    """The runs [start, end) of words of the block that have no counterpart in `mapping`."""
     edges = [-1, *sorted(mapping), n_words]
     return [(before + 1, after) for before, after in pairwise(edges) if after - before > 1]
 
 
 def longest_ascending(keys: Sequence[tuple[int, int]]) -> list[int]:
     """Indices of the longest subsequence in which every key is larger than the one before; in O(n
-    log n)."""
+    log n), by patience sorting."""
     tails: list[tuple[int, int]] = []
-    """Smallest last key of a subsequence of each length."""
+    """Smallest last key of all ascending subsequences of length 1, 2 and so on."""
     tail_at: list[int] = []
+    """Index of each of these keys."""
     previous: list[int] = []
+    """Index of the key before each key, in the longest subsequence that ends with it; -1 for
+    none."""
     for index, key in enumerate(keys):
         length = bisect_left(tails, key)
         previous.append(tail_at[length - 1] if length else -1)

@@ -1,10 +1,10 @@
-"""Where each block of a document is in the PDF: which of its words are which words there, and its
+"""Finds each block of a document in the PDF: which of its words are which words of the PDF, and its
 pages and boxes.
 
-Each block is placed by itself: first where it has word runs that occur once in the document and
-once in the PDF, then, for the rest, in the window between its placed neighbours. A block that could
-be on two pages is not placed. Words that were not found get the pages of the words around them, or
-no page.
+Each block is placed separately. First, blocks with runs of words that occur once in the document
+and once in the PDF are placed; then each remaining block is searched between its placed neighbours.
+A block that could be on two pages is not placed. Words that were not found get the pages of the
+words around them, or no page.
 """
 
 import re
@@ -37,7 +37,7 @@ _WORD = re.compile(
 
 @dataclass(frozen=True)
 class LocatedWords:
-    """The words of a text in order, and where each starts and ends in it."""
+    """The words of a text in order, and the offsets at which each starts and ends."""
 
     words: tuple[str, ...]
     starts: tuple[int, ...]
@@ -60,14 +60,15 @@ class PdfWords:
 
     words: tuple[str, ...]
     lines: tuple[Line, ...]
-    """The line each word starts on; its page is `line.frame.page`."""
+    """The line on which each word starts; its page is `line.frame.page`."""
     starts_line: tuple[bool, ...]
-    """Whether a word is the first of its line."""
+    """Whether each word is the first of its line."""
     n_pages: int
     n_chars: int
-    """Characters of the whole text layer; 0 for a scan."""
+    """Number of characters of the whole text layer; 0 for a scan."""
 
     def page(self, index: int) -> int:
+        """The page of a word."""
         return self.lines[index].frame.page
 
 
@@ -87,25 +88,25 @@ def pdf_words(content: bytes, settings: ParsingSettings) -> PdfWords:
         for line in layer
         if line.text
     ]
-    offsets = [0, *accumulate(len(line.text) + 1 for line in lines)]
-    found = LocatedWords.of(
-        "\n".join(line.text for line in lines)
-    )  # folded together: a hyphen at a line end joins two
-    at_lines = [bisect_right(offsets, start) - 1 for start in found.starts]
-    firsts = [
-        index == 0 or at_lines[index] != at_lines[index - 1] for index in range(len(at_lines))
+    line_starts = [0, *accumulate(len(line.text) + 1 for line in lines)]
+    # all lines as one text, so that a word with a hyphen at a line end is one word
+    found = LocatedWords.of("\n".join(line.text for line in lines))
+    line_of_word = [bisect_right(line_starts, start) - 1 for start in found.starts]
+    starts_line = [
+        index == 0 or line_of_word[index] != line_of_word[index - 1]
+        for index in range(len(line_of_word))
     ]
     return PdfWords(
         words=found.words,
-        lines=tuple(lines[index] for index in at_lines),
-        starts_line=tuple(firsts),
+        lines=tuple(lines[index] for index in line_of_word),
+        starts_line=tuple(starts_line),
         n_pages=len(pages),
         n_chars=sum(page.n_chars for page in pages),
     )
 
 
 MIN_BLOCK_SHARE = 0.5
-"""Share of a block's words that must be found; with fewer, its page would be a guess."""
+"""Least share of a block's words that must be found; with fewer, its page would be a guess."""
 _SEED_WORDS = 4
 _WINDOW_SEED_WORDS = 3
 _MIN_LONE_WORDS = 4
@@ -115,44 +116,45 @@ _MIN_DISPLACED_WORDS = 8
 def placed(
     blocks: Sequence[Block], words: Sequence[LocatedWords], pdf: PdfWords
 ) -> list[Mapping1to1]:
-    """For each block, which of its words are which words of the PDF; empty if that is not clear."""
+    """For each block, which of its words is which word of the PDF; empty if the block is not found
+    or its page is not clear. words: of each block."""
     mappings = _placed_by_unique_runs(words, pdf)
-    order = _main_flow(mappings)
-    for index, (block, own) in enumerate(zip(blocks, words, strict=True)):
-        if own.words and not mappings[index]:
-            mappings[index] = _placed_in_window(
-                block, own.words, pdf, _window(order, index, len(pdf.words))
-            )
+    flow = _main_flow(mappings)
+    for index, (block, block_words) in enumerate(zip(blocks, words, strict=True)):
+        if block_words.words and not mappings[index]:
+            window = _window(flow, index, len(pdf.words))
+            mappings[index] = _placed_in_window(block, block_words.words, pdf, window)
     return mappings
 
 
 def _placed_by_unique_runs(words: Sequence[LocatedWords], pdf: PdfWords) -> list[Mapping1to1]:
-    everything = [word for own in words for word in own.words]
-    in_pdf, in_document = Shingles.of(pdf.words, _SEED_WORDS), Shingles.of(everything, _SEED_WORDS)
-    starts, at = [], 0
-    for own in words:
-        starts.append(at)
-        at += len(own.words)
+    """`placed`, only for blocks with runs of words that are unique in the document and in the
+    PDF."""
+    all_words = [word for block_words in words for word in block_words.words]
+    in_pdf, in_document = Shingles.of(pdf.words, _SEED_WORDS), Shingles.of(all_words, _SEED_WORDS)
+    starts = [0, *accumulate(len(block_words.words) for block_words in words)]
+    """Index in `all_words` of the first word of each block, and the number of all words."""
     seeds: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    block = 0
-    for here, there in in_document.shared_with(in_pdf):
-        while block + 1 < len(starts) and starts[block + 1] <= here:
-            block += 1
-        if here + _SEED_WORDS <= starts[block] + len(words[block].words):
-            seeds[block].append((here - starts[block], there))
+    """Block -> positions of the runs within it: index in the block, index in the PDF."""
+    for position, there in in_document.shared_with(in_pdf):
+        block = bisect_right(starts, position) - 1
+        if position + _SEED_WORDS <= starts[block + 1]:  # the run is within one block
+            seeds[block].append((position - starts[block], there))
     return [
-        _sure(_grown(own.words, pdf.words, seeds[index]), len(own.words)) if seeds[index] else {}
-        for index, own in enumerate(words)
+        _if_enough(_grown(block_words.words, pdf.words, seeds[index]), len(block_words.words))
+        if seeds[index]
+        else {}
+        for index, block_words in enumerate(words)
     ]
 
 
 def _grown(
     block: Sequence[str], pdf: Sequence[str], seeds: Sequence[tuple[int, int]]
 ) -> Mapping1to1:
-    """The words of a block that follow one another in the PDF, and longer pieces of it that are
-    elsewhere there.
+    """Which word of a block is which word of the PDF: the longest chain in which both ascend, and
+    then longer pieces of the block that are elsewhere in the PDF.
 
-    A source that mixed up the columns of a page has such pieces in the middle of its paragraphs.
+    Such pieces are in the middle of a paragraph if the source mixed up the columns of a page.
     """
     mapping = matched(block, pdf, seeds, _SEED_WORDS)
     for start, end in open_runs(mapping, len(block)):
@@ -167,13 +169,14 @@ def _grown(
     return dict(sorted(mapping.items()))
 
 
-def _sure(mapping: Mapping1to1, n_words: int) -> Mapping1to1:
+def _if_enough(mapping: Mapping1to1, n_words: int) -> Mapping1to1:
+    """The mapping if it has at least half of the words; else empty."""
     return mapping if len(mapping) >= MIN_BLOCK_SHARE * n_words else {}
 
 
 @dataclass(frozen=True, slots=True)
 class _Anchor:
-    """A placed block of the main flow: where it begins and ends in the PDF."""
+    """A placed block of the main flow: its index, and its first and last word in the PDF."""
 
     block: int
     start: int
@@ -181,15 +184,16 @@ class _Anchor:
 
 
 def _main_flow(mappings: Sequence[Mapping1to1]) -> list[_Anchor]:
-    """The placed blocks that follow one another in the PDF as in the document; floats and notes are
-    left out."""
+    """The placed blocks whose order is the same in the PDF and in the document. Figures, tables and
+    notes drop out, because the PDF has them elsewhere."""
     placed = {index: list(mapping.values()) for index, mapping in enumerate(mappings) if mapping}
     chain = longest_chain((index, places[0]) for index, places in placed.items())
     return [_Anchor(index, start, placed[index][-1]) for index, start in chain]
 
 
 def _window(flow: Sequence[_Anchor], block: int, n_words: int) -> tuple[int, int]:
-    """The words of the PDF between the placed neighbours of a block: [start, end)."""
+    """The range [start, end) of words of the PDF between the placed neighbours of a block. n_words:
+    of the PDF."""
     before = [anchor.end for anchor in flow if anchor.block < block]
     after = [anchor.start for anchor in flow if anchor.block > block]
     start, end = (max(before) + 1 if before else 0), (min(after) if after else n_words)
@@ -199,45 +203,56 @@ def _window(flow: Sequence[_Anchor], block: int, n_words: int) -> tuple[int, int
 def _placed_in_window(
     block: Block, words: Sequence[str], pdf: PdfWords, window: tuple[int, int]
 ) -> Mapping1to1:
-    """A block without unique runs: one whole occurrence, or runs that are unique between its
-    neighbours."""
+    """Place a block without unique runs.
+
+    First the whole text of the block is searched in the window, then, if it has four words or more,
+    in the whole PDF. If it is not found there, runs of words are used that are unique in the
+    window.
+    """
     start, end = window
-    found = _only_place(block, words, pdf, occurrences(words, pdf.words, start, end))
+    found = _only_position(block, words, pdf, occurrences(words, pdf.words, start, end))
     if found is None and len(words) >= _MIN_LONE_WORDS:
-        found = _only_place(block, words, pdf, occurrences(words, pdf.words, 0, len(pdf.words)))
+        found = _only_position(block, words, pdf, occurrences(words, pdf.words, 0, len(pdf.words)))
     if found is not None:
         return {step: found + step for step in range(len(words))}
     here = Shingles.of(words, _WINDOW_SEED_WORDS)
     there = Shingles.of(pdf.words, _WINDOW_SEED_WORDS, start, end)
     seeds = here.shared_with(there)
-    return _sure(matched(words, pdf.words, seeds, _WINDOW_SEED_WORDS), len(words)) if seeds else {}
+    if not seeds:
+        return {}
+    return _if_enough(matched(words, pdf.words, seeds, _WINDOW_SEED_WORDS), len(words))
 
 
-def _only_place(
-    block: Block, words: Sequence[str], pdf: PdfWords, places: Sequence[int]
+def _only_position(
+    block: Block, words: Sequence[str], pdf: PdfWords, positions: Sequence[int]
 ) -> int | None:
-    """The place of a block, if all candidates agree on the page. A heading begins and fills its
-    line."""
+    """The first of the positions at which a block may begin in the PDF, if all are on the same
+    page; else None.
+
+    Positions where a heading has a line of its own are preferred to others; a block of one word
+    must have a line of its own.
+    """
     if block.kind is BlockKind.HEADING:
         own_lines = [
-            at for at in places if pdf.starts_line[at] and _ends_line(pdf, at + len(words) - 1)
+            at for at in positions if pdf.starts_line[at] and _ends_line(pdf, at + len(words) - 1)
         ]
-        places = own_lines or [
-            at for at in places if len(words) >= _MIN_LONE_WORDS or pdf.starts_line[at]
+        positions = own_lines or [
+            at for at in positions if len(words) >= _MIN_LONE_WORDS or pdf.starts_line[at]
         ]
     elif len(words) < 2:
-        places = [at for at in places if pdf.starts_line[at] and _ends_line(pdf, at)]
-    return places[0] if len({pdf.page(at) for at in places}) == 1 else None
+        positions = [at for at in positions if pdf.starts_line[at] and _ends_line(pdf, at)]
+    return positions[0] if len({pdf.page(at) for at in positions}) == 1 else None
 
 
 def _ends_line(pdf: PdfWords, index: int) -> bool:
+    """Whether a word of the PDF is the last of its line."""
     return index + 1 == len(pdf.words) or pdf.starts_line[index + 1]
 
 
 _NEAR_EDGE_WORDS = 12
 _MAX_LONE_OPEN_WORDS = 4
-"""Up to this many words that were not found are placed beside those that were; more must be seen
-there."""
+"""A run of up to this many words that were not found gets the page of the words around it; of a
+longer run, some words must occur on that page."""
 _MAX_OPEN_WORDS = 40
 _MIN_OPEN_SHARE = 0.5
 
@@ -253,20 +268,22 @@ class _PagedWords:
 
 
 def spans_of(
-    block: Block, own: LocatedWords, mapping: Mapping1to1, pdf: PdfWords
+    block: Block, block_words: LocatedWords, mapping: Mapping1to1, pdf: PdfWords
 ) -> tuple[Span, ...]:
-    """Runs over the whole text of a block; `mapping` says which of its words are which words of the
-    PDF.
+    """The spans of a block, without gap over its whole text. mapping: which of its words is which
+    word of the PDF.
 
-    Where a run of `block.spans` begins, a new one begins here too.
+    A new span begins where the page changes, and where one of the spans of the block begins.
     """
     if not block.text:
         return ()
     if not mapping:
         return (Span(0, len(block.text), None, None),)
-    begins = {bisect_left(own.starts, span.start): span.start for span in block.spans[1:]}
-    runs = _runs(own.words, mapping, pdf, sorted(begins))
-    cuts = [0, *(begins.get(run.start, own.starts[run.start]) for run in runs[1:]), len(block.text)]
+    starts = block_words.starts
+    begins = {bisect_left(starts, span.start): span.start for span in block.spans[1:]}
+    """Word at which a span of the block begins -> offset of that span."""
+    runs = _runs(block_words.words, mapping, pdf, sorted(begins))
+    cuts = [0, *(begins.get(run.start, starts[run.start]) for run in runs[1:]), len(block.text)]
     return tuple(
         Span(
             start=cuts[index],
@@ -284,7 +301,8 @@ def spans_of(
 def _runs(
     words: Sequence[str], mapping: Mapping1to1, pdf: PdfWords, begins: Sequence[int]
 ) -> list[_PagedWords]:
-    """Consecutive words of the same pages together."""
+    """The words of a block in runs, each with the same pages. begins: words at which a new run must
+    begin."""
     pieces = [
         _PagedWords(here, here + 1, pdf.page(there), pdf.page(there))
         for here, there in mapping.items()
@@ -306,11 +324,11 @@ def _runs(
 def _open_run(
     words: Sequence[str], mapping: Mapping1to1, pdf: PdfWords, start: int, end: int
 ) -> _PagedWords:
-    """Pages of words [start, end), which were not found one by one: none unless enough of them are
-    seen around there.
+    """The pages of the words [start, end) of a block, which were not found in the PDF: those of the
+    found words before and after them.
 
-    Formulas and tables are read differently by every program; words that are not even near come
-    from elsewhere.
+    Programs read formulas and tables differently, so a few such words are normal. A longer run gets
+    no page, unless half of its words occur in the PDF between the found words.
     """
     n_open = end - start
     before, after = mapping.get(start - 1), mapping.get(end)
@@ -337,8 +355,7 @@ def _open_run(
 
 
 def _confidence(run: _PagedWords, mapping: Mapping1to1) -> float | None:
-    """Share of the run's words that were found; a run between two pages has what bounds it and no
-    more."""
+    """Share of the words of a run that were found; None if it has no page."""
     if run.page_start is None:
         return None
     n_found = sum(word in mapping for word in range(run.start, run.end))
@@ -346,7 +363,7 @@ def _confidence(run: _PagedWords, mapping: Mapping1to1) -> float | None:
 
 
 def _boxes(run: _PagedWords, mapping: Mapping1to1, pdf: PdfWords) -> tuple[Box, ...]:
-    """One box around the lines of each column that has words of the run."""
+    """One box for each column with words of the run, around its lines with such words."""
     lines = dict.fromkeys(
         pdf.lines[mapping[word]] for word in range(run.start, run.end) if word in mapping
     )

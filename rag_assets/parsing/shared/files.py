@@ -1,6 +1,6 @@
-"""Reading an untrusted file of a paper: once per process, in the worker exactly the bytes that were
-hashed; its encoding; and JSON, bounded in nesting, with each field checked for its type. XML is read
-in `xml_trees`, which imports lxml.
+"""Reads the untrusted files of papers: their bytes (a worker gets exactly the bytes that were
+hashed), their encoding, and JSON, with a limit of nesting and a check of each field's type. XML is
+read in `xml_trees`, which imports lxml.
 """
 
 import codecs
@@ -14,18 +14,18 @@ from typing import Any
 from rag_assets.core.errors import DocumentLimit, UnreadableDocument
 
 MAX_DEPTH = 200
-"""Deepest nesting of XML, of JSON, or of the items of a document that is followed."""
+"""Deepest nesting of XML, of JSON, or of the items of a document that is accepted."""
 _HEAD_BYTES = 65_536
 _BLOCK_BYTES = 1_048_576
 
 
 @dataclass(frozen=True)
 class RawFile:
-    """A file as a parser gets it. A parser's errors are phrases that can follow its path."""
+    """A file as a parser gets it. The errors of a parser are phrases that can follow its path."""
 
     paper_id: str
     path: str
-    """From the papers folder, with forward slashes."""
+    """Path from the papers folder, with forward slashes."""
     content: bytes
 
 
@@ -61,12 +61,12 @@ BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-"""UTF-32 before UTF-16: the mark of one starts with the mark of the other."""
+"""UTF-32 before UTF-16, because the mark of UTF-32-LE starts with the mark of UTF-16-LE."""
 _SAMPLE_BYTES = 65_536
 _MAX_BROKEN_SHARE = 0.001
 _MAX_WESTERN_HIGH_SHARE = 0.15
-"""Western European prose has up to some 8 % bytes above 127; Cyrillic, Greek or CJK encodings more
-than 30 %."""
+"""Western European prose has up to about 8 % bytes above 127; Cyrillic, Greek or CJK encodings have
+more than 30 %."""
 _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _MAX_CONTROL_SHARE = 0.01
 
@@ -80,8 +80,8 @@ class Decoded:
 
 
 def decoded(content: bytes) -> Decoded:
-    """Decode by byte order mark, as UTF-8, as UTF-16 without mark, as Windows-1252, or as the
-    likeliest other.
+    """The text of a file. Tries in this order: byte order mark, UTF-16 without mark, UTF-8,
+    Windows-1252, and the encoding that `charset_normalizer` finds most likely.
 
     Raises UnreadableDocument for bytes that are not text.
     """
@@ -98,7 +98,8 @@ def decoded(content: bytes) -> Decoded:
 
 
 def _utf16_without_mark(sample: bytes) -> str | None:
-    """Latin text in UTF-16 has a zero in every second byte."""
+    """The name of the UTF-16 encoding, or None. In UTF-16, every second byte of Latin text is
+    zero."""
     n_units = len(sample) // 2
     if n_units < 2:
         return None
@@ -119,6 +120,8 @@ def _demand_text(content: bytes) -> None:
 
 
 def _replaced(content: bytes, encoding: str) -> Decoded:
+    """Decode; broken characters are replaced and counted in a note. Raises UnreadableDocument if
+    there are many."""
     text = content.decode(encoding, "replace")
     n_broken = text.count("�")
     if n_broken > _MAX_CONTROL_SHARE * len(text):
@@ -129,6 +132,8 @@ def _replaced(content: bytes, encoding: str) -> Decoded:
 
 
 def _not_quite_utf8(content: bytes) -> Decoded:
+    """Decode text that is not valid UTF-8: a few broken characters in UTF-8 are replaced; else few
+    bytes above 127 mean a Western encoding, and many mean another one, which is guessed."""
     as_utf8 = content.decode("utf-8", "replace")
     n_broken = as_utf8.count("�")
     n_valid = sum(character > "\x7f" for character in as_utf8) - n_broken
@@ -180,21 +185,21 @@ def load_json_object(content: bytes) -> dict[str, Any]:
 
 
 def mapping(value: Any) -> dict[str, Any]:
-    """`value` if it is a JSON object, else an empty one: a field of the wrong type reads as a
-    missing field."""
+    """`value` if it is a JSON object, else an empty one: a field of the wrong type counts as
+    missing."""
     return value if isinstance(value, dict) else {}
 
 
 def sequence(value: Any) -> list[Any]:
-    """`value` if it is a JSON array, else an empty one."""
+    """`value` if it is a JSON array, else an empty list."""
     return value if isinstance(value, list) else []
 
 
 def text_field(value: Any) -> str:
     """`value` if it is a string, else an empty one.
 
-    Line ends become "\\n", control characters spaces, and half surrogate pairs, which no file can
-    hold, "?".
+    Line ends become "\\n", control characters become spaces, and half surrogate pairs, which cannot
+    be written to a file, become "?".
     """
     if not isinstance(value, str):
         return ""
@@ -206,8 +211,8 @@ def number(value: Any) -> float | None:
     """`value` as a float if it is a finite JSON number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    as_float = float(value) if abs(value) < 1e308 else float("inf")
-    return as_float if as_float - as_float == 0 else None
+    as_float = float(value) if abs(value) < 1e308 else float("inf")  # a huge int would overflow
+    return as_float if as_float - as_float == 0 else None  # inf - inf and nan - nan are nan
 
 
 def whole_number(value: Any) -> int | None:

@@ -1,8 +1,8 @@
-"""Words that a line end cut in two, put together again.
+"""Joins words that were hyphenated at a line end.
 
-The rest of the document, then a list of frequent words, decides whether "well-\\nknown" is one word
-or two. Formats that know their lines glue them one by one; where line ends lie in the text itself
-(ADE) it is mended whole.
+"diag-\\nnosis" becomes "diagnosis", "well-\\nknown" becomes "well-known": the other words of the
+document decide, then a list of frequent words. Formats that know the lines of a page join them one
+by one with `glued`; for a text with line ends inside (ADE) there is `mended`.
 """
 
 import re
@@ -15,8 +15,8 @@ from rag_assets.core.text.tokens import is_frequent_word
 SOFT_HYPHEN = "\u00ad"
 _WORD = re.compile(r"[^\W\d_]+(?:[-‐][^\W\d_]+)*")
 _BROKEN_WORD = re.compile(r"(?<![^\W\d_])([^\W\d_]+)([-‐\u00ad])$")
-"""Begins where a word does: tried at each of its letters, a line without spaces would take
-quadratic time."""
+"""The look-behind makes a match begin only where a word does; without it, a long line without
+spaces would take quadratic time."""
 _ENDS_WITH_HYPHEN = re.compile(r"\w[-‐\u00ad]$")
 _CUT_WORD = re.compile(r"(?<![\w-])((?:[^\W\d_]+-)*)([^\W\d_]{2,})-[ \n]+([^\W\d_]{2,})")
 _MIN_PART = 3
@@ -37,27 +37,26 @@ class Vocabulary:
         for line in lines:
             words = [word.lower().replace("‐", "-") for word in _WORD.findall(line)]
             ends_broken = ends_in_broken_word(line)
-            counts.update(words[starts_broken : len(words) - ends_broken])  # half a word is no word
+            # the first and the last word are left out if a line end cuts them in two
+            counts.update(words[starts_broken : len(words) - ends_broken])
             starts_broken = ends_broken
         return cls(counts)
 
     @classmethod
     def of_texts(cls, texts: Iterable[str]) -> "Vocabulary":
-        """The words of texts in which a hyphen may be followed by a line end, or by a space in its
-        place."""
+        """The vocabulary of texts in which a broken word may look like "diag-\\nnosis" or
+        "diag- nosis"."""
         return cls.of(
             line for text in texts for line in _CUT_WORD.sub(r"\1\2-\n\3", text).splitlines()
         )
 
     def keeps_hyphen(self, first: str, second: str) -> bool:
-        """Whether `first-second`, broken at the end of a line, is a compound rather than one
-        word."""
-        joined, compound = (
-            self.counts[(first + second).lower()],
-            self.counts[f"{first}-{second}".lower()],
-        )
-        if joined or compound:
-            return compound > joined
+        """Whether the hyphen between the two halves of a broken word stays: yes for "well" and
+        "known", no for "diag" and "nosis"."""
+        n_joined = self.counts[(first + second).lower()]
+        n_hyphenated = self.counts[f"{first}-{second}".lower()]
+        if n_joined or n_hyphenated:
+            return n_hyphenated > n_joined
         if not second[0].islower():
             return True
         if len(first) == 1:  # X-ray
@@ -81,16 +80,17 @@ def ends_with_hyphen(line: str) -> bool:
 
 
 def glued(text: str, line: str, vocabulary: Vocabulary) -> str:
-    """`text` and the line after it, with a space, a hyphen or nothing between them."""
+    """`text` and the line after it as one text. A word that the line end cut in two is joined;
+    else a space is put between them."""
     if not ends_with_hyphen(text) or not line[:1].isalnum():
         return f"{text} {line}"
-    broken, start = _BROKEN_WORD.search(text), _WORD.match(line)
-    if broken is None or start is None:  # COVID-/19
+    first, second = _BROKEN_WORD.search(text), _WORD.match(line)
+    if first is None or second is None:  # COVID-/19
         return text + line
-    if start[0] in _AFTER_SUSPENDED:
+    if second[0] in _AFTER_SUSPENDED:
         return f"{text} {line}"
-    if broken[2] == SOFT_HYPHEN or not (
-        _is_inside_compound(text, broken.start()) or vocabulary.keeps_hyphen(broken[1], start[0])
+    if first[2] == SOFT_HYPHEN or not (
+        _is_inside_compound(text, first.start()) or vocabulary.keeps_hyphen(first[1], second[0])
     ):
         return text[:-1] + line
     return text + line
@@ -110,5 +110,6 @@ def mended(text: str, vocabulary: Vocabulary) -> str:
 
 
 def _is_inside_compound(text: str, start: int) -> bool:
-    """Whether the broken word is itself the tail of a compound (state-of-/the-art)."""
+    """Whether the part of the broken word that begins at `start` follows another hyphen: "of" in
+    "state-of-"."""
     return start > 1 and text[start - 1] in "-‐" and text[start - 2].isalnum()

@@ -1,8 +1,10 @@
 """Finds the lines of a page that are not the paper's text: running headers, footers, page numbers,
 and boxes.
 
-A running line recurs at the edge of many pages, in every format that knows its pages. A box
-(citation, copyright, correspondence, dates) is recognised by its first words.
+A running line is repeated at the edge of many pages; this works for every format that knows its
+pages. A box (citation, copyright, correspondence, dates) is recognised by its first words.
+
+A place is the vertical centre of a line as a fraction of the page, 0 at the top.
 """
 
 import re
@@ -12,11 +14,12 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 EDGE_LINES = 3
-"""Lines at the top, and at the bottom, of a page that can be running text."""
+"""Only this many lines at the top, and at the bottom, of a page can be running text."""
 _PLACE_TOLERANCE = 0.03
 _FEW_PAGES = 4
 _SAME_PLACE = 0.003
 _MARGIN = 0.1
+"""Upper and lower part of the page."""
 _MIN_PAGES = 2
 _MIN_PAGES_OF_ONE_SIDE = 3
 _PAGE_NUMBER = "0"
@@ -40,25 +43,27 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class PlacedLine:
-    """A line of a page, in the order of the page from top to bottom."""
+    """A line of a page. The lines of a page are ordered from top to bottom."""
 
     text: str
     place: float | None = None
-    """Its vertical centre as a fraction of the page, from the top; None where the format does not
-    know."""
+    """Its vertical centre as a fraction of the page, 0 at the top; None if the format does not know
+    it."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Occurrence:
+    """A line by the index of its page and its index on that page."""
+
     page: int
-    line: int
+    index: int
     place: float | None
 
 
 def running(
     pages: Sequence[Sequence[Item]], line_of: Callable[[Item], PlacedLine], share: float
 ) -> list[Item]:
-    """The items of all pages whose lines are running text, as `running_lines` tells."""
+    """The items of all pages whose lines are running text by `running_lines`."""
     found = running_lines([[line_of(item) for item in page] for page in pages], share)
     return [
         page[index] for page, indices in zip(pages, found, strict=True) for index in sorted(indices)
@@ -68,67 +73,72 @@ def running(
 def running_lines(pages: Sequence[Sequence[PlacedLine]], share: float) -> list[frozenset[int]]:
     """For each page, the indices of the lines that are running text.
 
-    A line is running when its text (digits folded, so that page numbers agree) is at the same edge
-    of more than `share` of the pages and of two at least, or of more than `share` of the left or
-    the right pages and of three at least (two, if it is on no page of the other side and always at
-    one height in the margin): books print the author on one side and the title on the other. Where
-    places are known, a title that is lower on its page than the running headers that repeat it is
-    kept.
+    Lines are compared by `folded_line`, so that page numbers agree. A line is running text if it is
+    at the same edge of at least two pages, and of more than `share` of all pages. Books print the
+    author on left pages and the title on right ones, so more than `share` of the left or of the
+    right pages is enough too, if these are at least three; two are enough if the line is on no page
+    of the other side, and always at the same height in the margin.
+
+    Where places are known, a title is kept that is lower on its page than the running headers that
+    repeat it.
     """
     found: list[set[int]] = [set() for _ in pages]
     for (text, edge), occurrences in _by_text_and_edge(pages).items():
-        alike = _without_model(occurrences) if edge == "top" else occurrences
+        repeats = _without_title(occurrences) if edge == "top" else occurrences
         if len(pages) < _FEW_PAGES and text != _PAGE_NUMBER:  # the same text twice may be no header
-            alike = [o for o in alike if o.place is None or _is_in_margin(o.place)]
-        on = {occurrence.page for occurrence in alike}
-        is_one_side = len({page % 2 for page in on}) == 1 and _are_at_one_place(alike)
-        if _is_frequent(
-            on, len(pages), share, _MIN_PAGES if is_one_side else _MIN_PAGES_OF_ONE_SIDE
-        ):
-            for occurrence in alike:
-                found[occurrence.page].add(occurrence.line)
-    heads = {
-        (round(place, 4), frozenset(folded_line(page[at].text).split()))
-        for page, lines in zip(pages, found, strict=True)
-        for at in lines
-        if (place := page[at].place) is not None and _is_in_margin(place)
+            repeats = [line for line in repeats if line.place is None or _is_in_margin(line.place)]
+        on_pages = {line.page for line in repeats}
+        is_one_side = len({page % 2 for page in on_pages}) == 1 and _are_at_one_place(repeats)
+        min_pages_of_side = _MIN_PAGES if is_one_side else _MIN_PAGES_OF_ONE_SIDE
+        if _is_frequent(on_pages, len(pages), share, min_pages_of_side):
+            for line in repeats:
+                found[line.page].add(line.index)
+    headers = {
+        (round(place, 4), frozenset(folded_line(page[index].text).split()))
+        for page, indices in zip(pages, found, strict=True)
+        for index in indices
+        if (place := page[index].place) is not None and _is_in_margin(place)
     }
     return [
-        frozenset(lines | _at_their_height(page, lines, heads))
-        for page, lines in zip(pages, found, strict=True)
+        frozenset(indices | _at_height_of_headers(page, indices, headers))
+        for page, indices in zip(pages, found, strict=True)
     ]
 
 
 def folded_line(text: str) -> str:
-    """What makes two running lines alike: case, white space and all digits folded, and no numbers
-    beside the text, since one of them is the page's; a lone roman number is a digit."""
+    """The form in which two running lines are compared: "12 Smith et al." -> "smith et al.".
+
+    Small letters, single spaces, and each number as "0". Numbers before and after the text are
+    removed, because one of them is the page number; a line with only a number, also a roman one, is
+    "0".
+    """
     folded = _DIGITS.sub(_PAGE_NUMBER, " ".join(text.casefold().split()))
     if _ROMAN_NUMBER.fullmatch(folded):
         return _PAGE_NUMBER
     return _NUMBERS_BESIDE.sub("", folded)
 
 
-def _at_their_height(
-    page: Sequence[PlacedLine], found: Set[int], heads: Set[tuple[float, Set[str]]]
+def _at_height_of_headers(
+    page: Sequence[PlacedLine], found: Set[int], headers: Set[tuple[float, Set[str]]]
 ) -> set[int]:
-    """The lines in one row with a running line of the margin, and those at the height of one of
-    another page that have no other words: left pages print author and title as one line, right ones
-    as two or in another order.
+    """Further running lines of a page: the lines at the same height as one of `found`, and those at
+    the height of a running line of any page that contains all their words. Left pages may print
+    author and title as one line, right pages as two, or in another order.
 
-    heads: height and words of the running lines of all pages.
+    headers: place and words of the running lines in the margins of all pages.
     """
-    rows = [
+    own_places = [
         place
         for index in found
         if (place := page[index].place) is not None and _is_in_margin(place)
     ]
-    beside: set[int] = set()
+    further: set[int] = set()
     for index, _ in _edge_lines(len(page)):
         place, words = page[index].place, set(folded_line(page[index].text).split())
-        near = [*rows, *(at for at, all_words in heads if words <= all_words)]
-        if place is not None and any(abs(place - at) <= _SAME_PLACE for at in near):
-            beside.add(index)
-    return beside
+        places = [*own_places, *(header for header, all_words in headers if words <= all_words)]
+        if place is not None and any(abs(place - header) <= _SAME_PLACE for header in places):
+            further.add(index)
+    return further
 
 
 def _is_in_margin(place: float) -> bool:
@@ -147,15 +157,17 @@ def _by_text_and_edge(
 
 
 def _edge_lines(n_lines: int) -> list[tuple[int, Edge]]:
+    """Index and edge of the lines at the top and at the bottom of a page with `n_lines` lines; no
+    line is in both."""
     n_top = min(EDGE_LINES, (n_lines + 1) // 2)
     n_bottom = min(EDGE_LINES, n_lines - n_top)
     top: list[tuple[int, Edge]] = [(index, "top") for index in range(n_top)]
     return top + [(index, "bottom") for index in range(n_lines - n_bottom, n_lines)]
 
 
-def _without_model(occurrences: list[_Occurrence]) -> list[_Occurrence]:
-    """The occurrences without the title that the others repeat: the first, if it is lower on its
-    page."""
+def _without_title(occurrences: list[_Occurrence]) -> list[_Occurrence]:
+    """The occurrences without the title of the paper, which running headers repeat: that is the
+    first occurrence, if it is lower on its page than all others."""
     first, *others = sorted(occurrences, key=lambda occurrence: occurrence.page)
     if first.place is None or any(other.place is None for other in others):
         return occurrences
@@ -164,30 +176,29 @@ def _without_model(occurrences: list[_Occurrence]) -> list[_Occurrence]:
 
 
 def _are_at_one_place(occurrences: Sequence[_Occurrence]) -> bool:
-    """Whether lines are printed at exactly the same height in the margin, as no sentence is by
-    chance."""
+    """Whether all lines are printed at the same height in the margin. Sentences that are repeated
+    by chance are not."""
     places = [occurrence.place for occurrence in occurrences if occurrence.place is not None]
     are_known = len(places) == len(occurrences) > 0
     is_same = are_known and max(places) - min(places) <= _SAME_PLACE
     return is_same and _is_in_margin(places[0])
 
 
-def _is_frequent(on: set[int], n_pages: int, share: float, fewest_of_side: int) -> bool:
-    if len(on) >= _MIN_PAGES and len(on) > share * n_pages:
+def _is_frequent(on_pages: set[int], n_pages: int, share: float, min_pages_of_side: int) -> bool:
+    """Whether these are more than `share` of all pages, or of the left or the right pages."""
+    if len(on_pages) >= _MIN_PAGES and len(on_pages) > share * n_pages:
         return True
     for parity in (0, 1):
-        n_of_side = len(range(parity, n_pages, 2))
-        n_on = sum(page % 2 == parity for page in on)
-        if n_on >= fewest_of_side and n_on > share * n_of_side:
+        n_pages_of_side = len(range(parity, n_pages, 2))
+        n_found = sum(page % 2 == parity for page in on_pages)
+        if n_found >= min_pages_of_side and n_found > share * n_pages_of_side:
             return True
     return False
 
 
 def opens_box(text: str) -> bool:
-    """Whether a paragraph begins like a box or a caption: with the usual first words, the first in
-    capitals.
-
-    A sentence that the end of a column left open does not go on in one.
+    """Whether a paragraph begins with the usual first words of a box or a caption, with a capital
+    letter. A sentence that is open at the end of a column cannot continue there.
     """
     first = next((character for character in text if character.isalpha() or character == "©"), "")
     if first.islower():

@@ -1,8 +1,8 @@
-"""Which section and zone each block is in, from the headings before it.
+"""Finds the section and zone of each block from the headings before it.
 
-For sources that say little about structure (ADE, Docling, Markdown). Levels that a vision model
-guesses page by page contradict each other; numbering and the usual names of a paper's sections (`headings`)
-do not, so these win.
+For sources without reliable structure (ADE, Docling, Markdown). The heading levels that a vision
+model guesses page by page contradict each other, so the numbers of headings and the usual names of
+sections (`core.text.headings`) are preferred.
 """
 
 import re
@@ -35,7 +35,8 @@ class LevelledBlock:
     level: int = 0
     """Level of a heading: 1 is the highest, 0 is unknown; 0 for other blocks."""
     is_title: bool = False
-    """The title of the document; it opens no section, so that it does not head every path."""
+    """Whether it is the title of the document. The title opens no section, because it would be the
+    first part of every section path."""
 
     @property
     def is_heading(self) -> bool:
@@ -44,7 +45,7 @@ class LevelledBlock:
 
 @dataclass(frozen=True)
 class OpenSection:
-    """A section that the text being read is in."""
+    """A section that encloses the current block."""
 
     level: int
     title: str
@@ -52,11 +53,11 @@ class OpenSection:
 
 
 class OpenSections:
-    """The open sections while a document is read from top to bottom."""
+    """The sections that enclose the current block while a document is read from top to bottom."""
 
     def __init__(self) -> None:
         self.open: tuple[OpenSection, ...] = ()
-        """Outermost first; their levels ascend."""
+        """Outermost section first, so the levels ascend."""
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -67,21 +68,22 @@ class OpenSections:
         return self.open[-1].zone if self.open else Zone.BODY
 
     def enter(self, level: int, title: str, named_zone: Zone | None = None) -> tuple[str, ...]:
-        """Open a section in the zone of its name or parent, closing those of its level and below;
-        its path."""
+        """Close the sections of the same or a deeper level, then open a section; its zone is
+        `named_zone`, or that of its parent. Returns its path."""
         self.open = tuple(section for section in self.open if section.level < level)
         self.open = (*self.open, OpenSection(level, title, named_zone or self.zone))
         return self.path
 
 
 def with_settled_levels(blocks: Sequence[LevelledBlock]) -> list[LevelledBlock]:
-    """`blocks` with levels of 1 or more for the headings, that numbering and section names agree
-    with.
+    """The blocks; each heading has a level of at least 1 that agrees with numbers and section
+    names.
 
-    A number states the depth; a known section name without number is a main section. Where a
-    document has two such anchors at the top, every other heading after the first of them that
-    claims the top level is put one below. A heading of unknown level is put below an anchor, and on
-    the level of any other heading before it.
+    A heading is an anchor if its depth is known: by its number ("2.1" is level 2), or by a usual
+    section name without number, which is level 1. A document with two or more anchors of level 1
+    keeps that level for anchors: after the first of them, the other headings have level 2 or more.
+    A heading of unknown level gets the level of the heading before it, or one more if that one is
+    an anchor.
     """
     headings = [block for block in blocks if block.is_heading]
     titles = [heading.block.text for heading in headings]
@@ -93,17 +95,21 @@ def with_settled_levels(blocks: Sequence[LevelledBlock]) -> list[LevelledBlock]:
     levels: list[int] = []
     for index, (heading, depth) in enumerate(zip(headings, depths, strict=True)):
         if depth is None:
-            depth = max(heading.level or _beside(levels, depths), 2 if index > first_anchor else 1)
+            level = heading.level or _level_after(levels, depths)
+            depth = max(level, 2 if index > first_anchor else 1)
         levels.append(depth)
-    settled = iter(levels)
-    return [replace(block, level=next(settled)) if block.is_heading else block for block in blocks]
+    remaining = iter(levels)
+    return [
+        replace(block, level=next(remaining)) if block.is_heading else block for block in blocks
+    ]
 
 
 def with_sections(blocks: Sequence[LevelledBlock]) -> list[Block]:
     """The blocks with section path and zone filled in.
 
-    Acknowledgements and the like have no subsections: any heading closes them. Competing interests
-    in the first half of the text (a box on page 1) are no sign that the paper's body is over.
+    Acknowledgements and similar sections have no subsections, so any heading closes them. In the
+    first half of the text, such a heading ("Competing interests" in a box on page 1) does not end
+    the body of the paper.
     """
     sections, placed = OpenSections(), []
     n_chars, n_before = _n_chars_before_references(blocks), 0
@@ -124,13 +130,13 @@ def with_sections(blocks: Sequence[LevelledBlock]) -> list[Block]:
 
 
 def n_chars_of_back(blocks: Sequence[Block]) -> int:
-    """Characters of the back matter, which no count of a source's text includes."""
+    """Number of characters of the back matter, which is left out of the counts of source text."""
     return sum(block.n_chars for block in blocks if block.zone is Zone.BACK)
 
 
 def _with_abstract(blocks: Sequence[Block]) -> list[Block]:
-    """`blocks` with a paragraph that begins with "Abstract", and the labelled ones after it, as
-    front matter."""
+    """The blocks; a paragraph that begins with "Abstract" becomes front matter, and so do the
+    paragraphs after it that begin with a label such as "Methods:"."""
     placed: list[Block] = []
     is_inside = False
     for block in blocks:
@@ -143,6 +149,7 @@ def _with_abstract(blocks: Sequence[Block]) -> list[Block]:
 
 
 def _n_chars_before_references(blocks: Sequence[LevelledBlock]) -> int:
+    """Number of characters before the reference list, or of all blocks if there is none."""
     n_chars = 0
     for levelled in blocks:
         if levelled.block.kind is BlockKind.HEADING and names_references(levelled.block.text):
@@ -151,7 +158,10 @@ def _n_chars_before_references(blocks: Sequence[LevelledBlock]) -> int:
     return n_chars
 
 
-def _beside(levels: Sequence[int], depths: Sequence[int | None]) -> int:
+def _level_after(levels: Sequence[int], depths: Sequence[int | None]) -> int:
+    """The level of a heading without a level: that of the heading before it, or one more if that
+    one is an anchor. levels: of the headings before it; depths: of all headings, None for no
+    anchor."""
     if not levels:
         return 1
     return levels[-1] if depths[len(levels) - 1] is None else levels[-1] + 1

@@ -1,8 +1,9 @@
-"""The lines of a table's text, one per row with its own boxes; rows in LaTeX as plain text; and tables
-that a model or a tool wrote as HTML, cut out of the text around them and laid out on a grid.
+"""The text of tables: one line per row of cells; rows in LaTeX as plain text; and tables in HTML.
 
-Real ones hold bare `<0.05`, no `<th>`, merged cells, several tables in a row and text before and
-after them. Cells keep their ids, by which a caller finds their place on the page.
+Models and tools write HTML tables into the text of a paper. These are cut out of the text around
+them and read into cells. Real ones contain a bare `<0.05`, no `<th>`, merged cells, several tables
+in a row, and text before and after them. Cells keep their ids, by which a caller finds their boxes
+on the page.
 """
 
 import re
@@ -23,13 +24,17 @@ def table_block(
     table_boxes: Sequence[Box] = (),
     title_boxes: Sequence[Box] = (),
 ) -> Block:
-    """A table of `cells` as `read_table` reads them, without a section; a row none of whose cells
-    has a box takes `table_boxes`. A title inside the table follows `title`."""
-    inside, cells = split_title(cells)
+    """The block of a table: `cells` after `read_table`, and their text with one line and one span
+    per row. The section is left empty.
+
+    The boxes of a row are those of its cells, or `table_boxes` if its cells have none. Title rows
+    inside the table are added to `title`.
+    """
+    title_cells, cells = split_title(cells)
     title = " ".join(
-        filter(None, (title, *(cell.text for cell in inside if cell.text not in title)))
+        filter(None, (title, *(cell.text for cell in title_cells if cell.text not in title)))
     )
-    title_boxes = title_boxes or [box for cell in inside for box in cell.boxes]
+    title_boxes = title_boxes or [box for cell in title_cells for box in cell.boxes]
     cells = read_table(cells)
     lines, spans, start = [], [], 0
     for row, line in zip(_rows(cells), table_lines(cells), strict=True):
@@ -39,7 +44,7 @@ def table_block(
         lines.append(line)
         spans.append(span_over(start, start + len(line) + 1, boxes))
         start += len(line) + 1
-    if spans:
+    if spans:  # no line break follows the last row
         spans[-1] = replace(spans[-1], end=spans[-1].end - 1)
     return Block(
         BlockKind.TABLE,
@@ -52,20 +57,22 @@ def table_block(
 
 
 def table_lines(cells: Sequence[Cell]) -> list[str]:
-    """One line per row that has cells of its own: their texts joined, empty ones included."""
+    """One line for each row in which a cell begins: the texts of its cells, also empty ones, joined
+    by " | "."""
     return [CELL_SEPARATOR.join(cell.text for cell in row).strip() for row in _rows(cells)]
 
 
 class Columns:
-    """The columns of a grid while its rows are filled from top to bottom."""
+    """Finds free columns while the rows of a grid are filled from top to bottom: a cell that spans
+    several rows occupies its columns in the rows below."""
 
     def __init__(self) -> None:
         self._free_from: dict[int, int] = {}
-        """Column -> first row that no cell above reaches into."""
+        """Column -> first row in which no cell above occupies it."""
 
     def place(self, row: int, col: int, row_span: int, col_span: int) -> int:
-        """The first free column of the row from `col` on; it and those the cell spans are taken
-        from then on."""
+        """Place a cell in the first free column of the row at or after `col`. Returns that column;
+        the rows and columns that the cell spans are occupied from now on."""
         while self._free_from.get(col, 0) > row:
             col += 1
         self._free_from.update(dict.fromkeys(range(col, col + col_span), row + row_span))
@@ -73,12 +80,13 @@ class Columns:
 
 
 def span_over(start: int, end: int, boxes: Sequence[Box]) -> Span:
-    """A run whose pages are those of its boxes; without boxes its pages are unknown."""
+    """A span from the first to the last page of its boxes; without boxes its pages are unknown."""
     pages = [box.page for box in boxes]
     return Span(start, end, min(pages, default=None), max(pages, default=None), tuple(boxes))
 
 
 def _rows(cells: Sequence[Cell]) -> list[list[Cell]]:
+    """The cells by the row in which they begin, from left to right."""
     rows: dict[int, list[Cell]] = {}
     for cell in cells:
         rows.setdefault(cell.row, []).append(cell)
@@ -94,7 +102,7 @@ _WITHOUT_TEXT = re.compile(
     rf"\\begin{_ARGUMENT}(?:\[[^\]]{{0,20}}\])?(?:{_ARGUMENT})?|\\multi(?:column|row)(?:\[[^\]]{{0,20}}\])?(?:{_ARGUMENT}){{2}}"
     rf"|\\(?:end|cline|label|(?:row|cell|column)?color|[vh]space\*?){_ARGUMENT}"
 )
-_ESCAPED = {
+_PLAIN_OF_ESCAPED = {
     r"\$": "\ue000",
     r"\%": "%",
     r"\&": "\ue001",
@@ -103,7 +111,8 @@ _ESCAPED = {
     r"\_": "_",
     r"\#": "#",
 }
-"""Escaped signs are text; a private character keeps one from being read as markup."""
+"""Escaped signs are text. "$" and "&" become private characters until the markup is removed, so
+that they are not taken for markup."""
 _SYMBOLS = {
     "times": "×", "pm": "±", "cdot": "·", "leq": "≤", "le": "≤", "geq": "≥", "ge": "≥", "neq": "≠", "approx": "≈",
     "sim": "~", "circ": "°", "alpha": "α", "beta": "β", "gamma": "γ", "mu": "μ", "sigma": "σ", "chi": "χ",
@@ -113,15 +122,15 @@ _LEFT_OVER = re.compile(r"\\[^\w\s]|[{}$\\]")
 
 
 def plain_rows(text: str) -> list[str] | None:
-    """The rows and other lines of `text`, with " | " between cells; None where it holds no table in
-    LaTeX.
+    """The lines of `text` with a LaTeX table as plain text, with " | " between cells; None if it
+    contains no LaTeX table.
 
-    They stay text, without cells: "A & $12 \\pm 3$ \\\\ \\hline" becomes "A | 12 ± 3".
+    "A & $12 \\pm 3$ \\\\ \\hline" becomes "A | 12 ± 3".
     """
     if not _ROW.search(text):
         return None
-    for sign, shown in _ESCAPED.items():
-        text = text.replace(sign, shown)
+    for escaped, plain in _PLAIN_OF_ESCAPED.items():
+        text = text.replace(escaped, plain)
     text = _WITHOUT_TEXT.sub(" ", text).replace("\\\\", "\n").replace("&", " | ")
     text = _COMMAND.sub(lambda command: _SYMBOLS.get(command[1], " "), text)
     text = _LEFT_OVER.sub("", text).replace("\ue000", "$").replace("\ue001", "&")
@@ -146,21 +155,23 @@ _MAX_COLUMNS = 2000
 
 @dataclass(frozen=True)
 class HtmlTable:
-    """One table on its grid."""
+    """A table that was read from HTML."""
 
     cells: tuple[Cell, ...]
-    """Rows without text left out; header cells as the HTML marks them, no boxes."""
+    """Cells at their rows and columns, without boxes. Rows without text are left out; `is_header`
+    is what the HTML says."""
     cell_ids: tuple[str, ...]
-    """The `id` of each cell of `cells`, "" where it has none."""
+    """The `id` of each cell of `cells`; empty if it has none."""
     caption: str
-    """Text of its `<caption>`."""
+    """Text of its `<caption>`; empty if it has none."""
 
 
 def split_tables(text: str) -> list[str | HtmlTable]:
-    """The pieces of `text` in order: tables, and the text between them that is not blank.
+    """The pieces of `text` in order: its HTML tables, and the texts between them that are not
+    blank.
 
-    A table that is never closed reaches to the end of the text; a table inside a table is part of
-    its cell.
+    A table without an end tag reaches to the end of the text; a table inside a table is part of the
+    text of its cell.
     """
     pieces: list[str | HtmlTable] = []
     at = 0
@@ -173,15 +184,17 @@ def split_tables(text: str) -> list[str | HtmlTable]:
 
 
 def _table_ranges(text: str) -> Iterator[tuple[int, int]]:
+    """Start and end of each outermost table."""
     depth, start = 0, 0
-    for edge in _TABLE_EDGE.finditer(text):
-        if not edge.group(1):
-            start = edge.start() if depth == 0 else start
+    for tag in _TABLE_EDGE.finditer(text):
+        is_end_tag = tag.group(1)
+        if not is_end_tag:
+            start = tag.start() if depth == 0 else start
             depth += 1
         elif depth:
             depth -= 1
             if depth == 0:
-                yield start, edge.end()
+                yield start, tag.end()
     if depth:
         yield start, len(text)
 
@@ -208,7 +221,7 @@ def _table(html: str) -> HtmlTable:
 
 
 def _placed(table: Any) -> list[tuple[Cell, str]]:
-    """Every cell at its grid position, and its id."""
+    """Every cell at its row and column, with its `id`."""
     rows = [row for row in table.iter("tr") if next(row.iterancestors("table"), table) is table]
     columns = Columns()
     placed: list[tuple[Cell, str]] = []
@@ -229,6 +242,7 @@ def _placed(table: Any) -> list[tuple[Cell, str]]:
 
 
 def _span(node: Any, name: str) -> int:
+    """A `rowspan` or `colspan` between 1 and 1000; 1 if it is no number."""
     digits = str(node.get(name) or "").strip()
     return (
         min(max(int(digits), 1), _MAX_SPAN)
@@ -238,12 +252,13 @@ def _span(node: Any, name: str) -> int:
 
 
 def _text_of(node: Any) -> str:
-    """The text of a cell on one line: a break becomes a space, sub- and superscripts keep their
-    place."""
+    """The text of a cell on one line: breaks become spaces, digits in <sup> and <sub> become
+    superscript and subscript characters."""
     from lxml import etree
 
     parts: list[str] = []
     scripts: list[Callable[[str], str]] = [str]
+    """How text is written at each level of nesting, the innermost last."""
     for event, inner in etree.iterwalk(node, events=("start", "end")):
         if event == "start":
             scripts.append(_SCRIPTS.get(inner.tag, scripts[-1]))

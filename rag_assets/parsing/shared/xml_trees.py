@@ -1,8 +1,8 @@
-"""Reading untrusted XML.
+"""Reads untrusted XML.
 
-Nothing outside the file is ever opened: no DTD, entity, XInclude or network access. Nothing inside
-it is expanded: an entity stays a node of the tree, which `entity_text` turns into safe text. Depth
-and libxml2's own bounds on amplification hold.
+Nothing outside the file is opened: no DTD, entity, XInclude or network access. Entities inside it
+are not expanded: an entity stays a node of the tree, which `entity_text` turns into safe text. The
+depth is limited, and libxml2's own limits apply.
 """
 
 import html
@@ -48,14 +48,15 @@ def read_xml(content: bytes) -> XmlTree:
 
 
 def entity_text(entity: etree._Entity) -> str:
-    """What an unexpanded entity reads as: the character of an HTML name (`&nbsp;`), else the
-    reference as written."""
+    """The text of an entity that was not expanded: the character of an HTML name (`&nbsp;`), else
+    the reference as it is written."""
     reference = entity.text or ""
     return html.unescape(reference)
 
 
 def _recovered(content: bytes, error: etree.XMLSyntaxError) -> XmlTree:
-    """A second attempt that skips over errors, unless the first one ended at a limit."""
+    """Parse again and skip over errors, unless the first attempt ended at a limit. error: from the
+    first attempt."""
     problem = next(iter((error.msg or "").strip().splitlines()), "no reason given")[:200]
     if _LIMIT_MESSAGES.search(problem):
         raise DocumentLimit(
@@ -75,7 +76,8 @@ def _recovered(content: bytes, error: etree.XMLSyntaxError) -> XmlTree:
 
 
 def _check_depth(root: etree._Element) -> None:
-    """Walk the tree level by level, so that a deep one costs no stack."""
+    """Raise DocumentLimit for deep nesting. Visits the tree level by level, because recursion would
+    overflow on a deep tree."""
     depth, level = 1, [root]
     while level := [child for element in level for child in element]:
         depth += 1

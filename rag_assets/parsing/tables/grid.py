@@ -1,4 +1,5 @@
-"""The cells of a table by position, and what the text of a cell says: a value or a name."""
+"""The cells of a table by row and column, and tests on the text of a cell: is it a value or a
+name?"""
 
 import re
 from bisect import bisect_left
@@ -24,8 +25,8 @@ _DIGITS = re.compile(r"\d+")
 
 
 def is_value(text: str) -> bool:
-    """Whether a cell holds a value rather than a name: digits and few letters; no years ("2018 vs
-    2017"), "n = 20", "F(1, 194)" or code such as "BMS-986158"."""
+    """Whether a cell contains a value rather than a name: digits and few letters. Years ("2018 vs
+    2017"), "n = 20", "F(1, 194)" and codes such as "BMS-986158" are names."""
     bare = "".join(_YEAR.sub("", _SAMPLE_SIZE.sub("", text)).split()).replace("()", "")
     is_name = _STATISTIC.fullmatch(bare) or _CODE.fullmatch(text.strip())
     if is_name or bare.endswith(",") or not any(map(str.isdecimal, bare)):
@@ -34,47 +35,47 @@ def is_value(text: str) -> bool:
 
 
 def is_aside(text: str) -> bool:
-    """Whether a cell holds brackets only, as what is printed below a value or a name does:
+    """Whether a cell contains nothing but brackets, like the error that is printed below a value:
     "(0.03)"."""
     return _ASIDE.fullmatch(text) is not None
 
 
 def kind_of(text: str) -> str:
-    """What cells of one kind have in common: words, or the marks of their values, as "%" and
-    brackets. Empty for a cell that says nothing, as "-" does."""
+    """The kind of a cell, which the cells of a column share: "words" for a name; for a value
+    "value" and its marks, such as "%" and brackets; empty for a cell without content, such as
+    "-"."""
     if not is_value(text):
         return "words" if any(map(str.isalnum, text)) else ""
     return "value" + "".join(sorted({_DIGITS.sub("0", mark) for mark in _MARKS.findall(text)}))
 
 
 def shape_of(text: str) -> str:
-    """The text with one digit for each number: names that differ in their numbers only have one
-    shape."""
+    """The text with "0" for each number, so that texts that differ only in numbers have the same
+    shape: "Age 23" and "Age 33"."""
     return _DIGITS.sub("0", text).replace(",0", "")
 
 
 def values_in(text: str, n_columns: int) -> list[str] | None:
-    """One value for each column, the first of which may be the row's name; None for other text:
-    "May 31, 2018"."""
+    """The values of a cell that spans `n_columns` columns, one per column: "2.8 (2.2) 2.6 (2.2)" ->
+    "2.8 (2.2)", "2.6 (2.2)". The first may be the name of the row. None if the numbers of values
+    and columns differ ("May 31, 2018")."""
     for pattern in _VALUES:
-        values = list(pattern.finditer(text))
-        if not all(is_value(value[0]) for value in values):
+        values = [match[0] for match in pattern.finditer(text)]
+        if not all(map(is_value, values)):
             continue
-        between = pattern.sub("", text).strip()
-        if len(values) == n_columns and not between:
-            return [value[0].strip() for value in values]
-        if (
-            len(values) == n_columns - 1 > 1
-            and text.startswith(between)
-            and not between[:1].isdigit()
-        ):
-            return [between, *(value[0].strip() for value in values)]
+        values = [value.strip() for value in values]
+        rest = pattern.sub("", text).strip()
+        if len(values) == n_columns and not rest:
+            return values
+        is_name = text.startswith(rest) and not rest[:1].isdigit()
+        if len(values) == n_columns - 1 > 1 and is_name:
+            return [rest, *values]
     return None
 
 
 def repeats_in(text: str, n_columns: int) -> list[str] | None:
-    """One label for each column; they differ in their numbers only: "Age 23 (n = 12) Age 33 (n =
-    14)"."""
+    """The labels of a header cell that spans `n_columns` columns, if they differ only in numbers:
+    "Age 23 Age 33" -> "Age 23", "Age 33". Else None."""
     words = text.split()
     each, rest = divmod(len(words), n_columns)
     labels = (
@@ -91,10 +92,10 @@ _MOST_COLUMNS = 500
 
 @dataclass(frozen=True)
 class Grid:
-    """A table's cells by position; a merged cell is at every position it covers."""
+    """The cells of a table by row and column; a merged cell is at every position that it covers."""
 
     rows: tuple[tuple[Cell | None, ...], ...]
-    """Only rows in which a cell begins."""
+    """Only rows in which a cell begins, so an index here may differ from `Cell.row`."""
 
     @classmethod
     def of(cls, cells: Sequence[Cell]) -> "Grid":
@@ -111,22 +112,23 @@ class Grid:
 
     @cached_property
     def texts(self) -> list[list[str]]:
-        """The texts of each row, column by column; empty where there is no cell."""
+        """The texts of each row, one per column; empty if there is no cell."""
         return [[cell.text.strip() if cell else "" for cell in row] for row in self.rows]
 
     @property
     def n_columns(self) -> int:
         return len(self.rows[0]) if self.rows else 0
 
-    def named(self, row: int) -> list[Cell]:
-        """The cells of the row that are not blank, a merged one once."""
+    def text_cells(self, row: int) -> list[Cell]:
+        """The cells of a row that have text; a merged cell only once."""
         return list(
             {id(cell): cell for cell in self.rows[row] if cell and cell.text.strip()}.values()
         )
 
-    def lone(self, row: int) -> Cell | None:
-        """The only cell of a row that is not blank, if it holds a name."""
-        cells = self.named(row)
+    def lone_name(self, row: int) -> Cell | None:
+        """The only cell with text in a row, if that is a name; else None. Such a row may open a
+        group of rows."""
+        cells = self.text_cells(row)
         if len(cells) != 1 or self.n_columns < 2:
             return None
         is_name = not is_value(cells[0].text) or (
@@ -135,14 +137,15 @@ class Grid:
         return cells[0] if is_name else None
 
     def own_boxes(self, row: int) -> tuple[Box, ...]:
-        """Boxes of the cells with text that begin in this row, each once."""
+        """The boxes of the cells with text that begin in this row, each once."""
         above = {id(cell) for cell in self.rows[row - 1]} if row else set()
-        own = (cell for cell in self.named(row) if id(cell) not in above)
-        return tuple(dict.fromkeys(box for cell in own for box in cell.boxes))
+        begun = (cell for cell in self.text_cells(row) if id(cell) not in above)
+        return tuple(dict.fromkeys(box for cell in begun for box in cell.boxes))
 
 
 def without_empty_rows(cells: Sequence[Cell]) -> list[Cell]:
-    """`cells` in reading order, rows without any text taken out and the others numbered anew."""
+    """`cells` in reading order, without the rows that have no text; the other rows are renumbered
+    from 0."""
     kept_rows = sorted({cell.row for cell in cells if cell.text})
     new_row = {row: index for index, row in enumerate(kept_rows)}
     kept = []
@@ -153,13 +156,13 @@ def without_empty_rows(cells: Sequence[Cell]) -> list[Cell]:
     return kept
 
 
-def taken_apart(cells: Iterable[Cell]) -> list[Cell]:
-    """`cells`, one for each column where several were read as one: "2.8 (2.2) 2.6 (2.2)" over two
-    columns.
+def without_merged_values(cells: Iterable[Cell]) -> list[Cell]:
+    """`cells`, where a cell over several columns that contains one value per column, such as
+    "2.8 (2.2) 2.6 (2.2)", is split into one cell per column.
 
-    Words are never parted: two columns may share a heading of two words.
+    Words are not split, because two columns may share a heading of two words.
     """
-    apart: list[Cell] = []
+    split: list[Cell] = []
     for cell in cells:
         n_columns = min(cell.col_span, _MOST_COLUMNS)
         pieces = (
@@ -169,8 +172,8 @@ def taken_apart(cells: Iterable[Cell]) -> list[Cell]:
         )
         texts = pieces or [cell.text]
         span = 1 if pieces else cell.col_span
-        apart += [
+        split += [
             replace(cell, col=cell.col + nth, col_span=span, text=text)
             for nth, text in enumerate(texts)
         ]
-    return apart
+    return split

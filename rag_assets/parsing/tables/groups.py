@@ -1,9 +1,10 @@
-"""Groups of rows: a lone name opens one for the rows below, and it holds as long as that is
-certain.
+"""Finds groups of rows. A lone name (a row whose only text is a name) opens a group for the rows
+below it.
 
-A lone name right below another goes a level deeper, or is its second line. A group ends at the next
-one of its level, at a new header, where the indentation returns, and where a row may stand outside
-of it: "Net revenues: Net income" would be false. Rows of which that is not known get no group.
+A lone name right below another one opens a group inside that group, or is its second line. A group
+ends at the next group of the same level, at a new header, and where the indentation goes back. A
+row that may be outside of the group, and all rows after it, get no group, because a false group
+("Net revenues: Net income") is worse than none.
 """
 
 import re
@@ -15,174 +16,186 @@ from rag_assets.core.domain import Cell
 from rag_assets.parsing.tables.grid import Grid, kind_of
 
 _MOST_CHANGED = 0.5
-"""Share of a row's values that may be of another kind than those of the group's first row."""
+"""Largest share of a row's values that may have another kind than those of the first row of its
+group."""
 _LEAST_ALIKE = 1
-"""With more groups than this of the same names, another one that has them is whole."""
+"""If more groups than this have the same row names, a group is complete when it has these names."""
 _LEAST_INDENT = 0.004
-"""Of the page's width."""
+"""A smaller difference of left edges is no indentation; as a fraction of the page's width."""
 _MOST_PARTS = 40
-"""Rows that are summed up to look for their total."""
+"""Largest number of rows that are added up to look for their total."""
 _OPEN_END = re.compile(r"[,(–-]\Z|\([^()]*\Z")
 _NUMBER = re.compile(r"[-−–+(]?\s?[$€£]?\s?(\d[\d,]*(?:\.\d+)?)\)?")
 
 
 @dataclass
 class _GroupPath:
-    """The groups that are open at a row."""
+    """The groups that are open while the rows are read from top to bottom."""
 
     path: tuple[Cell, ...] = ()
-    at: int = -1
-    """The row of the last name."""
+    """Names of the open groups, outermost first."""
+    name_row: int = -1
+    """The row of the last lone name."""
     rows: list[int] = field(default_factory=list)
-    """The rows below the last name so far."""
+    """The rows below the last lone name so far."""
     is_certain: bool = True
+    """False from the first row that may be outside of the groups."""
 
 
 class Groups:
+    """The groups of the rows of a table.
+
+    header: rows that name columns. rows_are_lines: a row may be one of several printed lines.
+    """
+
     def __init__(self, grid: Grid, header: Set[int], *, rows_are_lines: bool) -> None:
         self._grid, self._header, self._rows_are_lines = grid, header, rows_are_lines
         self.lone = self._lone_rows()
-        self._width = max((len(texts[0]) for texts in grid.texts if texts), default=0)
+        """Row -> the lone name in it, which opens a group."""
+        self._name_chars = max((len(texts[0]) for texts in grid.texts if texts), default=0)
+        """Length of the longest name in the first column."""
         names = self._names_below()
-        n_times = Counter(map(frozenset, names.values()))
-        self._repeated = {below for below, n in n_times.items() if n > _LEAST_ALIKE}
+        n_groups = Counter(map(frozenset, names.values()))
+        self._repeated = {below for below, n in n_groups.items() if n > _LEAST_ALIKE}
+        """Sets of row names that several groups have."""
         self._sizes = set(map(len, self._repeated))
-        self._n_groups_of = Counter(name for below in names.values() for name in set(below))
-        self._n_groups_of.update(cell.text for cell in self.lone.values())
+        self._n_groups_with = Counter(name for below in names.values() for name in set(below))
+        self._n_groups_with.update(cell.text for cell in self.lone.values())
+        """Name -> number of groups in which a row has this name, or that have it themselves."""
         self.open_ended: set[int] = set()
-        """Rows of names of which it is not certain which rows below they are the groups of."""
-        self.of_row = self._read()
+        """Rows of lone names whose group has no certain end."""
+        self.of_row = self._groups_of_rows()
+        """Row -> names of its groups, outermost first; only rows whose groups are certain."""
 
     def _lone_rows(self) -> dict[int, Cell]:
-        """Row -> the name that stands alone in it and has rows below."""
+        """Row -> its lone name. Lone names at the end of the table are notes, and left out."""
         grid, found = self._grid, {}
-        is_last = True
+        is_note = True
         for row in reversed(range(len(grid.rows))):
-            cell = None if row in self._header else grid.lone(row)
-            if cell and not is_last:
+            cell = None if row in self._header else grid.lone_name(row)
+            is_note = is_note and cell is not None
+            if cell and not is_note:
                 found[row] = cell
-            is_last = is_last and cell is not None  # notes
         return dict(reversed(found.items()))
 
     def _names_below(self) -> dict[int, list[str]]:
-        """The row of a lone name -> the names of the rows up to the next one, or to a header."""
+        """Row of a lone name -> the names of the rows below it, up to the next lone name or
+        header."""
         names: dict[int, list[str]] = {}
-        nearest = -1
+        name_row = -1
         for row, texts in enumerate(self._grid.texts):
-            nearest = row if row in self.lone else -1 if row in self._header else nearest
-            if nearest >= 0 and nearest != row:
-                names.setdefault(nearest, []).append(texts[0])
+            if row in self.lone:
+                name_row = row
+            elif row in self._header:
+                name_row = -1
+            elif name_row >= 0:
+                names.setdefault(name_row, []).append(texts[0])
         return names
 
-    def _read(self) -> dict[int, tuple[Cell, ...]]:
-        """Row -> the groups that it is in for certain, outermost first."""
+    def _groups_of_rows(self) -> dict[int, tuple[Cell, ...]]:
+        """The value of `of_row`; also fills `open_ended`."""
         of_row: dict[int, tuple[Cell, ...]] = {}
-        now = _GroupPath()
+        open_ = _GroupPath()
         for row in range(len(self._grid.rows)):
             if row in self._header:
-                now = now if not now.rows else _GroupPath()
+                open_ = open_ if not open_.rows else _GroupPath()
             elif row in self.lone:
-                now = _GroupPath(self._path(now, row), row)
+                open_ = _GroupPath(self._path_after_name(open_, row), row)
             else:
-                if (stay_open := self._by_indentation(now, row)) is not None:
-                    now.path = stay_open
-                elif now.path and self._may_stand_outside(now, row):
-                    now.is_certain = False
-                    self.open_ended.add(now.at)
-                now.rows.append(row)
-                if now.is_certain:
-                    of_row[row] = now.path
+                if (indented := self._path_by_indentation(open_, row)) is not None:
+                    open_.path = indented
+                elif open_.path and self._may_be_outside(open_, row):
+                    open_.is_certain = False
+                    self.open_ended.add(open_.name_row)
+                open_.rows.append(row)
+                if open_.is_certain:
+                    of_row[row] = open_.path
         return of_row
 
-    def _path(self, now: _GroupPath, row: int) -> tuple[Cell, ...]:
-        """The groups that a lone name opens or leaves open."""
-        cell = self.lone[row]
-        if now.path and not now.rows and self._is_second_line(now.path[-1], cell):
-            return (*now.path[:-1], replace(now.path[-1], text=f"{now.path[-1].text} {cell.text}"))
-        if not now.path or (now.rows and self._is_title(cell)):
-            return (cell,)
-        if not now.rows:
-            return (*now.path, cell)
-        lefts = [_left(one) for one in (*now.path, cell)]
-        if max(lefts) - min(lefts) > _LEAST_INDENT:
-            return (
-                *(
-                    one
-                    for one, left in zip(now.path, lefts, strict=False)
-                    if left + _LEAST_INDENT < lefts[-1]
-                ),
-                cell,
-            )
-        comes_again = self._n_groups_of[cell.text] > 1 or self._n_groups_of[now.path[-1].text] > 1
-        inner = [one for one in now.path if not self._is_title(one)]
-        return (*filter(self._is_title, now.path), *(inner[:-1] if comes_again else ()), cell)
+    def _path_after_name(self, open_: _GroupPath, row: int) -> tuple[Cell, ...]:
+        """The names of the groups that are open after the lone name in `row`."""
+        name = self.lone[row]
+        if open_.path and not open_.rows and self._is_second_line(open_.path[-1], name):
+            *outer, first_line = open_.path
+            return (*outer, replace(first_line, text=f"{first_line.text} {name.text}"))
+        if not open_.path or (open_.rows and self._is_title(name)):
+            return (name,)
+        if not open_.rows:
+            return (*open_.path, name)
+        left = _left(name)
+        lefts = [*map(_left, open_.path), left]
+        if max(lefts) - min(lefts) > _LEAST_INDENT:  # names are indented: the outer ones stay
+            outer = [cell for cell in open_.path if _left(cell) + _LEAST_INDENT < left]
+            return (*outer, name)
+        # a name that is repeated, or follows a repeated one, is below the same outer groups
+        is_repeated = max(self._n_groups_with[cell.text] for cell in (name, open_.path[-1])) > 1
+        inner = [cell for cell in open_.path if not self._is_title(cell)]
+        return (*filter(self._is_title, open_.path), *(inner[:-1] if is_repeated else ()), name)
 
-    def _by_indentation(self, now: _GroupPath, row: int) -> tuple[Cell, ...] | None:
-        """The groups that stay open at a row; None where rows are not indented below the name of
-        their group."""
-        first = now.rows[0] if now.rows else row
-        *groups, first_left, left = (
-            _left(one) for one in (*now.path, *(self._grid.rows[at][0] for at in (first, row)))
-        )
-        if not groups or first_left <= groups[-1] + _LEAST_INDENT:
+    def _path_by_indentation(self, open_: _GroupPath, row: int) -> tuple[Cell, ...] | None:
+        """The names of the groups that a row is in by its indentation; None if the rows of the
+        innermost group are not indented below its name."""
+        first_row = open_.rows[0] if open_.rows else row
+        first_left, left = (_left(self._grid.rows[at][0]) for at in (first_row, row))
+        if not open_.path or first_left <= _left(open_.path[-1]) + _LEAST_INDENT:
             return None
-        return tuple(
-            one for one, its in zip(now.path, groups, strict=True) if its + _LEAST_INDENT < left
-        )
+        return tuple(name for name in open_.path if _left(name) + _LEAST_INDENT < left)
 
     def _is_title(self, cell: Cell) -> bool:
-        """Whether a lone name is printed over all columns or in their middle: it stands above those
-        of the first."""
+        """Whether a lone name is printed over all columns or in their middle. Its group contains
+        the groups of names in the first column."""
         return cell.col > 0 or cell.col_span == self._grid.n_columns
 
     def _is_second_line(self, above: Cell, cell: Cell) -> bool:
-        """Whether a lone name ends the one above it: it does not begin as a name, the one above is
-        left open, or both together are wider than the column."""
+        """Whether a lone name is the second line of the one above: it begins with a small letter or
+        a bracket, the one above ends with a comma or an open bracket, or its first word would not
+        fit into the line above."""
         if self._is_title(above) != self._is_title(cell):
             return False
         if cell.text[0].islower() or cell.text[0] == "(" or _OPEN_END.search(above.text):
             return True
-        return (
-            self._rows_are_lines and len(above.text) + 1 + len(cell.text.split()[0]) > self._width
-        )
+        n_chars = len(above.text) + 1 + len(cell.text.split()[0])
+        return self._rows_are_lines and n_chars > self._name_chars
 
-    def _may_stand_outside(self, now: _GroupPath, row: int) -> bool:
-        """Whether a row below a group may belong to none: its values are of other kinds, the group
-        has had its total, or it has all the names of several others already."""
-        if not now.rows or self._n_groups_of[self._grid.texts[row][0]] > 1:
+    def _may_be_outside(self, open_: _GroupPath, row: int) -> bool:
+        """Whether a row may be outside of the open groups: the group is complete (it has all the
+        row names of several other groups), its last row is the total, or the row has other kinds
+        of values than its first row. A name that occurs in several groups is inside."""
+        if not open_.rows or self._n_groups_with[self._grid.texts[row][0]] > 1:
             return False
-        names = (self._grid.texts[other][0] for other in now.rows)
-        is_whole = len(now.rows) in self._sizes and frozenset(names) in self._repeated
-        is_after_total = 2 < len(now.rows) <= _MOST_PARTS and self._is_total(
-            now.rows[-1], now.rows[:-1]
-        )
-        return is_whole or is_after_total or self._is_of_other_kinds(now.rows[0], row)
+        names = (self._grid.texts[other][0] for other in open_.rows)
+        is_complete = len(open_.rows) in self._sizes and frozenset(names) in self._repeated
+        *parts, last_row = open_.rows
+        is_after_total = 1 < len(parts) < _MOST_PARTS and self._is_total(last_row, parts)
+        return is_complete or is_after_total or self._has_other_kinds(open_.rows[0], row)
 
-    def _is_of_other_kinds(self, first: int, row: int) -> bool:
+    def _has_other_kinds(self, first: int, row: int) -> bool:
+        """Whether more than half of the values of a row have another kind than in the first row of
+        the group."""
         pairs = zip(self._grid.texts[first][1:], self._grid.texts[row][1:], strict=True)
-        kinds = [(kind_of(one), kind_of(other)) for one, other in pairs]
-        known = [one != other for one, other in kinds if one and other]
-        return sum(known) > _MOST_CHANGED * len(known)
+        kinds = [(kind_of(text_first), kind_of(text)) for text_first, text in pairs]
+        differ = [kind_first != kind for kind_first, kind in kinds if kind_first and kind]
+        return sum(differ) > _MOST_CHANGED * len(differ)
 
     def _is_total(self, row: int, parts: Sequence[int]) -> bool:
-        """Whether each number of a row is the sum of those above it."""
-        columns = [
-            [_number(self._grid.texts[at][col]) for at in (row, *parts)]
-            for col in range(1, self._grid.n_columns)
-        ]
-        sums = [
-            (column[0], sum(filter(None, column[1:])))
-            for column in columns
-            if column[0] is not None
-        ]
-        return bool(sums) and all(round(total - of_parts, 6) == 0 for total, of_parts in sums)
+        """Whether each number of a row is the sum of the numbers of `parts` in its column."""
+        differences: list[float] = []
+        for col in range(1, self._grid.n_columns):
+            total, *numbers = (_number(self._grid.texts[at][col]) for at in (row, *parts))
+            if total is not None:
+                differences.append(total - sum(filter(None, numbers)))
+        return bool(differences) and all(round(each, 6) == 0 for each in differences)
 
 
 def _left(cell: Cell | None) -> float:
-    """The left edge of a cell; 0 where it has none."""
+    """The left edge of a cell; 0 if it has no box."""
     return cell.boxes[0].left if cell and cell.boxes else 0.0
 
 
 def _number(text: str) -> float | None:
+    """The number of a cell, "$ 1,200" or "(3.5)" for -3.5; None if there is other text."""
     found = _NUMBER.fullmatch(text)
-    return float(found[1].replace(",", "")) * (-1 if text[0] in "-−–(" else 1) if found else None
+    if not found:
+        return None
+    number = float(found[1].replace(",", ""))
+    return -number if text[0] in "-−–(" else number

@@ -1,11 +1,12 @@
-"""One reading of a table for all formats: which cells name columns, rows and groups of rows, and
-how far they reach.
+"""Finds out which cells of a table name columns, rows and groups of rows, and how many of them; the
+same for all formats. Entry point: `read_table`.
 
-Printed lines may be one row, and a name printed once may be that of several. Layout tools put words
-that are centred above six columns on the one or two in the middle. Such a name is widened over
-blank neighbours to the whole of a block of columns whose names come again ("b | p | b | p") or
-differ in their numbers only. Being in the middle of some columns is no proof: they may be one more
-or one less.
+Several printed lines may be one row (`joined_lines`), and a name that is printed once may name
+several rows (`with_row_names_extended`). A name centred above six columns is put by layout tools on
+the one or two columns in the middle (`with_column_names_widened`). It is widened over blank
+neighbours to a whole block of columns. A block is known by the names below: they are repeated ("b |
+p | b | p"), or differ only in numbers. That the name is in the middle of some columns is no proof,
+because there may be one column more or one less.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -18,8 +19,8 @@ from rag_assets.parsing.tables.grid import (
     is_aside,
     is_value,
     shape_of,
-    taken_apart,
     without_empty_rows,
+    without_merged_values,
 )
 from rag_assets.parsing.tables.groups import Groups
 from rag_assets.parsing.tables.headers import MOST_HEADER_ROWS, header_rows, n_title_rows
@@ -28,50 +29,49 @@ from rag_assets.parsing.tables.headers import MOST_HEADER_ROWS, header_rows, n_t
 def joined_lines(
     cells: Sequence[Cell], grid: Grid, header: Set[int], *, rows_are_lines: bool
 ) -> list[Cell]:
-    """`cells` with the printed lines of a row in one row: their texts joined, each cell over all of
-    the lines.
+    """`cells`, where the printed lines of one row are one row: the texts in a column are joined,
+    and the cell spans all lines.
 
-    Errors in brackets below their values belong to these, and the rest of a name to its beginning.
-    Where the rows are printed lines, so do the further lines of words.
+    A line with errors in brackets below values belongs to these, and the rest of a name to its
+    beginning. If `rows_are_lines`, further lines of words are joined too.
     """
-    first_of: dict[int, int] = {}
+    first_line_of: dict[int, int] = {}
+    """Line -> first line of the same row; only for the further lines."""
     body = [row for row in range(len(grid.rows)) if row not in header]
     names = [name for row in body if (name := grid.texts[row][0])]
-    begin_low = 4 * sum(name[0].islower() for name in names) > len(names)
+    are_small = 4 * sum(name[0].islower() for name in names) > len(names)
+    """Whether names of rows often begin with a small letter; then it is no sign of a second
+    line."""
     for above, row in pairwise(body):
-        first = first_of.get(above, above)
-        goes_on = _goes_on(grid, first, row) or (
-            rows_are_lines and _goes_on_in_words(grid, first, row)
+        first = first_line_of.get(above, above)
+        continues = _has_only_asides(grid, first, row) or (
+            rows_are_lines and _continues_words(grid, first, row)
         )
         if (
             rows_are_lines
-            and not begin_low
-            and grid.lone(first)
+            and not are_small
+            and grid.lone_name(first)
             and grid.texts[row][0][:1].islower()
         ):
-            goes_on = True  # a name whose second line has the values
-        if above == row - 1 and goes_on:
-            first_of[row] = first
-    last_of: dict[int, int] = {}
-    for row in range(len(grid.rows)):
-        last_of[first_of.get(row, row)] = row
-    whole: dict[tuple[int, int], Cell] = {}
+            continues = True  # a name whose second line has the values
+        if above == row - 1 and continues:
+            first_line_of[row] = first
+    last_line_of = {first_line_of.get(row, row): row for row in range(len(grid.rows))}
+    joined: dict[tuple[int, int], Cell] = {}
     for cell in cells:
-        first = first_of.get(cell.row, cell.row)
-        last = max(last_of.get(first, first), cell.row + cell.row_span - 1)
-        over = whole.get((first, cell.col))
-        text = " ".join(filter(None, (over.text if over else "", cell.text)))
-        boxes = (*(over.boxes if over else ()), *cell.boxes)
-        base = over or cell
-        whole[first, cell.col] = replace(
-            base, row=first, text=text, row_span=last + 1 - first, boxes=boxes
-        )
-    return list(whole.values())
+        first = first_line_of.get(cell.row, cell.row)
+        last = max(last_line_of.get(first, first), cell.row + cell.row_span - 1)
+        upper = joined.get((first, cell.col))
+        if upper:
+            text = " ".join(filter(None, (upper.text, cell.text)))
+            cell = replace(upper, text=text, boxes=(*upper.boxes, *cell.boxes))
+        joined[first, cell.col] = replace(cell, row=first, row_span=last + 1 - first)
+    return list(joined.values())
 
 
-def _goes_on(grid: Grid, above: int, row: int) -> bool:
-    """Whether a row holds nothing but asides to the values of the one above and, at most, the rest
-    of its name."""
+def _has_only_asides(grid: Grid, above: int, row: int) -> bool:
+    """Whether a row contains only brackets below values of the row above ("(0.03)" below "0.12"),
+    and in the first column at most the rest of its name."""
     name, *values = grid.texts[row]
     _, *values_above = grid.texts[above]
     is_rest_of_name = not name or name[0].islower() or is_aside(name)
@@ -87,59 +87,65 @@ def _goes_on(grid: Grid, above: int, row: int) -> bool:
     )
 
 
-def _goes_on_in_words(grid: Grid, above: int, row: int) -> bool:
-    """Whether a row without a name of its own holds further lines of the cells above: no text
-    stands below a blank, and there are words below words, or half as many cells as above at
-    most."""
+def _continues_words(grid: Grid, above: int, row: int) -> bool:
+    """Whether a row without a name contains the second lines of the cells above. There must be no
+    text below a blank cell and no words below a value; and either all cells are words below words,
+    or at most half of the cells above have a second line."""
     name, *texts = grid.texts[row]
     _, *over = grid.texts[above]
     is_named = bool(name) and not name[0].islower() and not is_aside(name)
     if is_named or any(text and not up for text, up in zip(texts, over, strict=True)):
         return False
     pairs = [(is_value(text), is_value(up)) for text, up in zip(texts, over, strict=True) if text]
-    if not pairs or any(
-        up and not text for text, up in pairs
-    ):  # words below a value are no line of it
+    if not pairs or any(is_up_value and not is_text_value for is_text_value, is_up_value in pairs):
         return False
     are_words = not any(map(any, pairs))
     is_open = len(pairs) < len(texts) or bool(name) or texts[0][0].islower()
     return 2 * len(pairs) <= sum(map(bool, over)) or (are_words and is_open)
 
 
-def filled(cells: Sequence[Cell], grid: Grid, header: Set[int]) -> list[Cell]:
-    """`cells` with the names of a row over the rows below that have none, where rows of one subject
-    follow each other: these have a second name; or text where the named row has it, if several such
-    rows stand below one name or half of the names have one: a single one may be a sum."""
-    body = {row: None for row in range(len(grid.rows)) if row not in header and not grid.lone(row)}
+def with_row_names_extended(cells: Sequence[Cell], grid: Grid, header: Set[int]) -> list[Cell]:
+    """`cells`, where the name of a row is extended over the rows below whose first cells are blank,
+    if these rows have the same subject: "Rats | male | 3" above " | female | 4".
+
+    Such a row has a second name, or values in all columns in which the named row has some. The
+    latter is enough only if the table has many such rows, because a single one may be a sum.
+    """
+    body = {
+        row: None for row in range(len(grid.rows)) if row not in header and not grid.lone_name(row)
+    }
     first = grid.texts[next(iter(body))] if body else []
     named = next((grid.texts[row] for row in body if grid.texts[row][0]), [])
     is_as_full = all(text or not below for text, below in zip(first[1:], named[1:], strict=False))
     if not named or (not first[0] and is_as_full):
-        return list(
-            cells
-        )  # the first column names no rows, or its names may stand in the middle of theirs
+        # the first column names no rows, or its names are printed in the middle of their rows
+        return list(cells)
     named_below = [
         bool(grid.texts[below][0]) for row, below in pairwise(body) if grid.texts[row][0]
     ]
-    n_blank_runs, n_blank_rows = (
-        named_below.count(False),
-        sum(not grid.texts[row][0] for row in body),
-    )
-    recur = n_blank_rows > n_blank_runs or 2 * n_blank_runs >= len(named_below)
+    """For each named row, whether the next row is named too."""
+    n_blank_runs = named_below.count(False)
+    n_blank_rows = sum(not grid.texts[row][0] for row in body)
+    are_many = n_blank_rows > n_blank_runs or 2 * n_blank_runs >= len(named_below)
     numbers = sorted({cell.row for cell in cells})
     ends: dict[int, int] = {}
+    """Id of a cell -> `Cell.row` of the last row that it names."""
     covered: set[tuple[int, int]] = set()
+    """`Cell.row` and column of the blank cells that are replaced."""
     current: list[Cell | None] = []
-    for row, (texts, own) in enumerate(zip(grid.texts, grid.rows, strict=True)):
+    """For each column, the cell that names the current row."""
+    for row, (texts, row_cells) in enumerate(zip(grid.texts, grid.rows, strict=True)):
         n_blank = next((col for col, text in enumerate(texts) if text), 0)
-        if row not in body or (n_blank and not _has_subject_of(current, own, n_blank, recur=recur)):
+        if row not in body or (
+            n_blank and not _has_same_subject(current, row_cells, n_blank, are_many=are_many)
+        ):
             current = []
             continue
         for col, cell in enumerate(current[:n_blank]):
             if cell:
                 ends[id(cell)] = numbers[row]
                 covered.add((numbers[row], col))
-        current = [*current[:n_blank], *own[n_blank:]]
+        current = [*current[:n_blank], *row_cells[n_blank:]]
     return [
         replace(cell, row_span=max(cell.row_span, ends.get(id(cell), cell.row) + 1 - cell.row))
         for cell in cells
@@ -147,19 +153,19 @@ def filled(cells: Sequence[Cell], grid: Grid, header: Set[int]) -> list[Cell]:
     ]
 
 
-def _has_subject_of(
-    above: Sequence[Cell | None], own: Sequence[Cell | None], n_blank: int, *, recur: bool
+def _has_same_subject(
+    above: Sequence[Cell | None], row_cells: Sequence[Cell | None], n_blank: int, *, are_many: bool
 ) -> bool:
-    """Whether a row whose first cells are blank has the subject of the rows above. recur: such rows
-    are no single sum."""
+    """Whether a row whose first `n_blank` cells are blank has the subject of the rows above.
+    are_many: whether the table has so many such rows that they are no sums."""
     pairs = [
         (cell.text if cell else "", up.text if up else "")
-        for cell, up in zip(own, above, strict=False)
+        for cell, up in zip(row_cells, above, strict=False)
     ][n_blank:]
-    second = own[n_blank]
+    second = row_cells[n_blank]
     is_named = second is not None and (second.is_stub or not is_value(second.text))
     is_full = all(text or not up for text, up in pairs)
-    return sum(bool(text) for text, _ in pairs) > 1 and ((is_full and recur) or is_named)
+    return sum(bool(text) for text, _ in pairs) > 1 and ((is_full and are_many) or is_named)
 
 
 _LONGEST_RUN = 12
@@ -167,8 +173,9 @@ Columns = tuple[int, int]
 """First and last column."""
 
 
-def widened(cells: Sequence[Cell], header: Sequence[int]) -> list[Cell]:
-    """`cells` with the names above others, in rows that name columns, over all their columns."""
+def with_column_names_widened(cells: Sequence[Cell], header: Sequence[int]) -> list[Cell]:
+    """`cells`, where each name in a header row above another header row spans all columns that it
+    names. header: the header rows, ascending."""
     cells = list(cells)
     for row in reversed(header):
         if row + 1 not in header:
@@ -180,7 +187,7 @@ def widened(cells: Sequence[Cell], header: Sequence[int]) -> list[Cell]:
         blocks = _blocks(
             [tuple(filter(None, column)) for column in zip(*grid.texts[row + 1 : end], strict=True)]
         )
-        names = [cell for cell in grid.named(row) if cell.col and cell.row == row]
+        names = [cell for cell in grid.text_cells(row) if cell.col and cell.row == row]
         spans = {cell: _span(cell, grid.texts[row], blocks) for cell in names}
         covered = {col for first, last in spans.values() for col in range(first, last + 1)}
         cells = [
@@ -194,8 +201,11 @@ def widened(cells: Sequence[Cell], header: Sequence[int]) -> list[Cell]:
 
 
 def _blocks(names: Sequence[tuple[str, ...]]) -> list[Columns]:
-    """Runs of columns that belong together by their names below, each from the top: a run of two or
-    more lowest names comes again, or the names differ in their numbers only."""
+    """Runs of columns that belong together: a run of two or more lowest names is repeated ("b | p |
+    b | p" has two blocks), or else the names differ only in numbers ("2019 | 2020" is one block).
+
+    names: the names of each column, from top to bottom.
+    """
     lowest = [name[-1] if name else "" for name in names]
     for length in range(2, min(len(names) // 2, _LONGEST_RUN) + 1):
         for start in range(1, len(names) - 2 * length + 1):
@@ -218,39 +228,41 @@ def _blocks(names: Sequence[tuple[str, ...]]) -> list[Columns]:
 
 
 def _span(cell: Cell, texts: Sequence[str], blocks: Sequence[Columns]) -> Columns:
+    """The columns that a name spans: all blocks that it touches, if the other cells above them are
+    blank; else its own columns. texts: of its row."""
     first, last = cell.col, cell.col + cell.col_span - 1
     touched = [block for block in blocks if block[0] <= last and first <= block[1]]
     if touched:
         wide = min(first, touched[0][0]), max(last, touched[-1][1])
         if not any(texts[col] for col in range(wide[0], wide[1] + 1) if not first <= col <= last):
             return wide
-    return first, last  # the first line of a name of its own, or nothing tells how far it reaches
+    return first, last
 
 
 _BORDER = " | "
-"""Stands between the cells of a row; inside a cell it is text."""
+"""Separates the cells of a row in the text of a table, so inside a cell it is replaced by "|"."""
 
 
 def read_table(cells: Sequence[Cell], *, rows_are_lines: bool = False) -> list[Cell]:
     """`cells` in reading order with the flags `is_header`, `is_stub`, `is_group` and the groups of
     each row.
 
-    Cells that hold the values of several columns are taken apart, printed lines of one row are put
-    together, and a name that is printed once for several rows spans them; a row in which no cell
-    begins any more belongs to the one above. Where the source tells groups, as indentation on a
-    page does, no others are looked for. rows_are_lines: rows and columns were found on a page
-    (GROBID, a PDF): a row may be one printed line of several, and a name may stand over a part of
-    its columns only.
+    Cells with the values of several columns are split, printed lines of one row are joined, and a
+    name that is printed once for several rows spans them. If the source marks groups, as by
+    indentation on a page, no others are searched. rows_are_lines: rows and columns were found on a
+    page (GROBID, a PDF), so a row may be one of several printed lines, and a name may cover only a
+    part of its columns.
     """
-    cells = taken_apart(
+    cells = without_merged_values(
         replace(cell, text=cell.text.replace(_BORDER, "|")) for cell in without_empty_rows(cells)
     )
     header = header_rows(Grid.of(cells))
-    cells = widened(cells, header)
+    cells = with_column_names_widened(cells, header)
     cells = joined_lines(cells, Grid.of(cells), frozenset(header), rows_are_lines=rows_are_lines)
-    numbers = {row: at for at, row in enumerate(sorted({cell.row for cell in cells}))}
+    # `Cell.row` -> row of the grid: a row in which no cell begins any more is part of the one above
+    numbers = {row: index for index, row in enumerate(sorted({cell.row for cell in cells}))}
     names_columns = frozenset(numbers[row] for row in header)
-    cells = filled(cells, Grid.of(cells), names_columns)
+    cells = with_row_names_extended(cells, Grid.of(cells), names_columns)
     if not any(cell.is_group for cell in cells):
         cells = _grouped(
             cells, numbers, Groups(Grid.of(cells), names_columns, rows_are_lines=rows_are_lines)
@@ -264,10 +276,11 @@ def read_table(cells: Sequence[Cell], *, rows_are_lines: bool = False) -> list[C
 
 
 def _grouped(cells: Sequence[Cell], numbers: Mapping[int, int], groups: Groups) -> list[Cell]:
+    """`cells` with their groups. numbers: `Cell.row` -> row of the grid."""
     grouped = []
     for cell in cells:
         row = numbers[cell.row]
-        group = tuple(one.text for one in groups.of_row.get(row, ())) if cell.col == 0 else ()
+        group = tuple(name.text for name in groups.of_row.get(row, ())) if cell.col == 0 else ()
         if row in groups.lone and cell.text and row not in groups.open_ended:
             group = (cell.text,)
         grouped.append(replace(cell, is_group=row in groups.lone, group=group))
@@ -275,9 +288,9 @@ def _grouped(cells: Sequence[Cell], numbers: Mapping[int, int], groups: Groups) 
 
 
 def split_title(cells: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
-    """The cells above the header that are the table's title, or its end, and the others. Where a
-    header comes again further down, they name what is above that one only, and are left to
-    `read_table`."""
+    """The cells above the header, which contain the title of the table or its last lines, and the
+    other cells. If there is a second header further down, the cells above the first one are the
+    title of one part only, and stay in the table."""
     cells = without_empty_rows(cells)
     grid = Grid.of(cells)
     header, n_title = header_rows(grid), n_title_rows(grid)

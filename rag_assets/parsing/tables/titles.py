@@ -1,5 +1,5 @@
-"""The titles of tables, as publishers number them, and the lines around a table that hold its title
-and unit."""
+"""Recognises the titles of tables ("Table 2. ..."), and finds the title and the unit of a table in
+the lines before and after it."""
 
 import re
 from collections import Counter
@@ -28,77 +28,85 @@ def is_table_title(text: str) -> bool:
 
 
 def paired(gaps: Mapping[tuple[int, int], float]) -> dict[int, int]:
-    """Table -> its caption, by their places in reading order; a caption that may be that of two
-    tables is of none.
+    """Table -> its caption. Both are positions in reading order. A caption that may belong to two
+    tables is given to none.
 
-    gaps: the space between each table and each caption near it. A caption is of the nearest table
-    on either side, and on the side where the document has its captions, as those show that are near
-    one table only. On the other side one is believed that is near no other table, and as near as
-    the others.
+    gaps: (table, caption) -> the space between them, for each table and each caption near it.
+
+    Of the captions above a table only the nearest is considered, and so below it. Most documents
+    have all captions on one side of their tables; that side is found from the pairs without an
+    alternative. If it is clear, a caption on the other side is accepted only without an
+    alternative, and at no larger distance than the others.
     """
-    open_pairs = [
-        (table, caption)
-        for (table, caption), gap in gaps.items()
+    candidates = [
+        pair
+        for pair, gap in gaps.items()
         if all(
-            gap <= other
-            for pair, other in gaps.items()
-            if (table == pair[0]) != (caption == pair[1]) and _is_above(pair) == (caption < table)
+            gap <= other_gap
+            for other, other_gap in gaps.items()
+            if (pair[0] == other[0]) != (pair[1] == other[1])
+            and _is_above(pair) == _is_above(other)
         )
     ]
-    tables, captions = Counter(table for table, _ in open_pairs), _counted(open_pairs)
-    alone = [pair for pair in open_pairs if tables[pair[0]] == captions[pair[1]] == 1]
-    [usual, n_usual], *rare = Counter(map(_is_above, alone)).most_common() or [(True, 0)]
-    if n_usual > 2 * sum(n for _, n in rare):
+    n_captions_of = Counter(table for table, _ in candidates)
+    n_tables_of = _n_tables_by_caption(candidates)
+    alone = [pair for pair in candidates if n_captions_of[pair[0]] == n_tables_of[pair[1]] == 1]
+    n_above = sum(map(_is_above, alone))
+    n_below = len(alone) - n_above
+    if n_above > 2 * n_below or n_below > 2 * n_above:
+        usual = n_above > n_below
         farthest = max(gaps[pair] for pair in alone if _is_above(pair) == usual)
-        open_pairs = [
+        candidates = [
             pair
-            for pair in open_pairs
+            for pair in candidates
             if _is_above(pair) == usual or (pair in alone and gaps[pair] <= farthest)
         ]
     found: dict[int, int] = {}
-    while open_pairs:
-        n_tables = _counted(open_pairs)
-        certain = [pair for pair in open_pairs if n_tables[pair[1]] == 1]
+    while candidates:  # each pair that is accepted may make others certain
+        n_tables_of = _n_tables_by_caption(candidates)
+        certain = [pair for pair in candidates if n_tables_of[pair[1]] == 1]
         if not certain:
             break
         table, caption = min(certain, key=gaps.__getitem__)
         found[table] = caption
-        open_pairs = [pair for pair in open_pairs if table not in pair and caption not in pair]
+        candidates = [pair for pair in candidates if table not in pair and caption not in pair]
     return found
 
 
 def _is_above(pair: tuple[int, int]) -> bool:
+    """Whether the caption of a pair is above the table."""
     table, caption = pair
     return caption < table
 
 
-def _counted(pairs: Sequence[tuple[int, int]]) -> Counter[int]:
+def _n_tables_by_caption(pairs: Sequence[tuple[int, int]]) -> Counter[int]:
     return Counter(caption for _, caption in pairs)
 
 
 def with_titles_in_tables(blocks: Sequence[LevelledBlock]) -> list[LevelledBlock]:
-    """The paragraph or heading "Table 2. ..." right before or after each table without a title as
-    its title, and a line in brackets between them as its unit."""
+    """The blocks; a paragraph or heading "Table 2. ..." right before or after a table becomes the
+    title of the table, and a line in brackets right before it ("(in millions)") is added to the
+    title."""
     units = {
         at: at - 1
         for at, levelled in enumerate(blocks)
         if levelled.block.kind is BlockKind.TABLE and at and _is_unit(blocks[at - 1].block)
     }
     gaps = {
-        (at, beside): 1.0
+        (at, neighbour): 1.0
         for at, levelled in enumerate(blocks)
         if levelled.block.kind is BlockKind.TABLE and not levelled.block.title
-        for beside in (units.get(at, at) - 1, at + 1)
-        if 0 <= beside < len(blocks) and _is_title(blocks[beside].block)
+        for neighbour in (units.get(at, at) - 1, at + 1)
+        if 0 <= neighbour < len(blocks) and _is_title(blocks[neighbour].block)
     }
     titles = paired(gaps)
-    taken = {*titles.values(), *units.values()}
+    moved = {*titles.values(), *units.values()}
     titled = []
     for at, levelled in enumerate(blocks):
         block = levelled.block
         for line in (titles.get(at), units.get(at)):
             block = block if line is None else _with_title(block, blocks[line].block)
-        if at not in taken:
+        if at not in moved:
             titled.append(replace(levelled, block=block))
     return titled
 

@@ -99,7 +99,7 @@ def embeddings(
 
     def follows_from() -> list[Any]:
         made_of = checksums({paths.passages: PASSAGES})
-        return [made_of, facts.identity, sparse.identity if sparse else None, file.stands()]
+        return [made_of, facts.identity, sparse.identity if sparse else None, file.stamp()]
 
     def make() -> Made:
         indexed_with = (read_sealed(paths.index_meta) or {}).get("embedding_model", facts.identity)
@@ -110,7 +110,7 @@ def embeddings(
                 facts.identity,
             )
         # Plan. Entries are not read for damage again if the file is as the last run left it.
-        is_as_left = last_fact(_STANDS) == str(file.stands())
+        is_as_left = last_fact(_STANDS) == str(file.stamp())
         wanted = _wanted(settings, replace(file, is_as_left=is_as_left), sparse)
         # Make.
         run = _make_missing(wanted, settings, models, workforce)
@@ -126,7 +126,7 @@ def embeddings(
                 "n_added": run.n_embedded + n_sparse,
                 "n_removed": n_removed,
                 "n_unchanged": len(wanted.texts) - run.n_embedded,
-                _STANDS: str(file.stands()),
+                _STANDS: str(file.stamp()),
             }
 
         return Made(
@@ -149,7 +149,7 @@ def embeddings(
 
 
 _STANDS = "file_stands"
-"""Metadata: `KeptFile.stands` of the file of vectors when all its entries were known to be
+"""Metadata: `KeptFile.stamp` of the file of vectors when all its entries were known to be
 sound."""
 
 

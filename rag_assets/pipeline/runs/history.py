@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from filelock import FileLock
 
 from rag_assets.core.errors import InvalidSettings, ReadOnlyFolder
-from rag_assets.core.full_disk import full_disk_told
+from rag_assets.core.full_disk import raising_disk_full
 from rag_assets.core.incremental import write_atomically
 from rag_assets.core.settings import Paths
 
@@ -37,7 +37,7 @@ def dagster_home(paths: Paths) -> Path:
     home = (Path(chosen) if chosen else paths.dagster).absolute()
     config = home / _CONFIG_NAME
     ours = files("rag_assets").joinpath(_CONFIG_NAME).read_bytes()
-    with full_disk_told(home):
+    with raising_disk_full(home):
         try:
             home.mkdir(parents=True, exist_ok=True)
             with FileLock(home / _OPENING_LOCK):  # two processes may begin together
@@ -57,7 +57,7 @@ def opened_instance(home: Path) -> "dg.DagsterInstance":
     """
     import dagster as dg
 
-    with full_disk_told(home), FileLock(home / _OPENING_LOCK):
+    with raising_disk_full(home), FileLock(home / _OPENING_LOCK):
         try:
             instance = dg.DagsterInstance.from_config(str(home))
         except Exception as error:

@@ -25,7 +25,7 @@ from uuid import uuid4
 import dagster as dg
 
 from rag_assets.core.errors import InvalidSelection, RagAssetsError
-from rag_assets.core.full_disk import demand_room, disk_full, full_disk_told, tells_full_disk
+from rag_assets.core.full_disk import demand_room, disk_full, raising_disk_full, tells_full_disk
 from rag_assets.core.incremental import UpdatePlan, only_writer
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.core.settings.paths import demand_writable
@@ -176,7 +176,7 @@ def materialize(
     """
     run_id = run_id or str(uuid4())
     loaded = load_settings(settings)
-    with full_disk_told(loaded.data_dir):
+    with raising_disk_full(loaded.data_dir):
         return _materialized(selection, settings, loaded, started_by, run_id, demand)
 
 

@@ -20,7 +20,7 @@ from rag_assets.core.errors import (
     StoreRefused,
     StoreUnavailable,
 )
-from rag_assets.core.incremental import data_version, fingerprint, found_in, is_being_written
+from rag_assets.core.incremental import data_version, fingerprint, is_being_written, read_once
 from rag_assets.core.kept import kept_file
 from rag_assets.core.settings import Paths, Settings
 from rag_assets.core.table_files import (
@@ -235,7 +235,7 @@ def corpus_version(settings: Settings) -> str:
 def _version_of(table: Path) -> str:
     """Data version of a table, which is read again only when its file changed. Raises
     MissingInput."""
-    return found_in(table, _read_version) if table.exists() else _read_version(table)
+    return read_once(table, _read_version) if table.exists() else _read_version(table)
 
 
 def _read_version(table: Path) -> str:

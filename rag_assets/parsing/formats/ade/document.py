@@ -1,7 +1,7 @@
-"""A paper as LandingAI's ADE exported it (JSON): regions become blocks with pages and boxes.
+"""Reads a paper that LandingAI's ADE exported as JSON: regions become blocks with pages and boxes.
 
-Finds the title, joins what ADE cut, and gives every block its section. A publisher puts the title
-of a table in the text before it, in a merged first row, or in a merged last row below the notes.
+Finds the title, joins paragraphs that ADE cut, and gives every block its section. The title of a
+table is in the text before it, in a merged first row, or in a merged last row below the notes.
 """
 
 import re
@@ -55,16 +55,18 @@ _MAX_LABEL_CHARS = 200
 
 @dataclass(frozen=True)
 class _BoxedTable:
+    """A table whose cells have boxes, as far as the file states them."""
+
     cells: tuple[Cell, ...]
     caption: str = ""
 
 
 def table_blocks(region: Region, ade: AdeFile, vocabulary: Vocabulary) -> Iterator[Block]:
-    """The blocks of a table region in reading order, without sections; `vocabulary` mends cut words
-    of their titles.
+    """The blocks of a table region in reading order, without sections. vocabulary: joins hyphenated
+    words in titles.
 
-    A region that holds marks of a model's words is the model's as a whole: a row mixes what it read
-    and wrote.
+    If a region has marks of text that a model wrote, all its blocks count as generated, because a
+    row may mix such text with printed text.
     """
     cells = tuple(replace(cell, text=without_marks(cell.text).strip()) for cell in region.cells)
     unmarked = replace(region, text=without_marks(region.text), cells=cells)
@@ -76,6 +78,8 @@ def table_blocks(region: Region, ade: AdeFile, vocabulary: Vocabulary) -> Iterat
 
 
 def _table_blocks(region: Region, ade: AdeFile) -> Iterator[Block]:
+    """The tables of a region, and the texts between them: a title or a short text before a table is
+    its title, another text above all tables is a paragraph, and one below a table is a note."""
     pieces = _pieces(region, ade)
     title = ""
     for index, piece in enumerate(pieces):
@@ -94,6 +98,8 @@ def _table_blocks(region: Region, ade: AdeFile) -> Iterator[Block]:
 
 
 def _table_with_notes(table: _BoxedTable, title_above: str, region: Region) -> Iterator[Block]:
+    """The block of a table, and its notes. title_above: text before the table; it is a paragraph if
+    the table has a title row."""
     own_title, rows, notes = _without_merged_edges(table.cells)
     title = own_title.text if own_title else ""
     if title_above and title:
@@ -106,8 +112,8 @@ def _table_with_notes(table: _BoxedTable, title_above: str, region: Region) -> I
 
 
 def _without_merged_edges(cells: Sequence[Cell]) -> tuple[Cell | None, list[Cell], list[Cell]]:
-    """Title (if any), cells of the table proper, and notes: rows merged into one cell at either end
-    are not data."""
+    """The title cell (None if there is none), the cells of the table itself, and the cells of
+    notes. Rows at either end that are merged into one cell are titles or notes, not data."""
     by_row: dict[int, list[Cell]] = {}
     for cell in cells:
         by_row.setdefault(cell.row, []).append(cell)
@@ -127,23 +133,29 @@ def _without_merged_edges(cells: Sequence[Cell]) -> tuple[Cell | None, list[Cell
 
 
 def _is_merged(row: Sequence[Cell], n_columns: int) -> bool:
+    """Whether a row is one cell over all columns."""
     return n_columns > 1 and len(row) == 1 and row[0].col_span == n_columns
 
 
 def _pieces(region: Region, ade: AdeFile) -> list[str | _BoxedTable]:
-    """Tables, and the text around them, in order."""
+    """The tables of a region, and the texts before, between and after them, in order.
+
+    Version 2 lists the cells of the table in the JSON: these replace the first table in the text,
+    which may also be absent. Without HTML tables, tables in Markdown are read.
+    """
     pieces: list[str | _BoxedTable] = []
-    listed: tuple[Cell, ...] | None = region.cells or None
+    listed_cells = region.cells
     for piece in split_tables(region.text):
         if isinstance(piece, str):
-            pieces.extend([piece] if listed is None or "<table" in region.text.lower() else [])
-        elif region.cells:
-            pieces.extend([_BoxedTable(listed)] if listed else [])
-            listed = None
-        else:
+            if not listed_cells or "<table" in region.text.lower():
+                pieces.append(piece)
+        elif not region.cells:
             pieces.append(_BoxedTable(_boxed(piece, ade), piece.caption))
-    if listed:
-        pieces.append(_BoxedTable(listed))
+        elif listed_cells:
+            pieces.append(_BoxedTable(listed_cells))
+            listed_cells = ()
+    if listed_cells:
+        pieces.append(_BoxedTable(listed_cells))
     if any(isinstance(piece, _BoxedTable) for piece in pieces):
         return pieces
     return [
@@ -153,8 +165,8 @@ def _pieces(region: Region, ade: AdeFile) -> list[str | _BoxedTable]:
 
 
 def _boxed(table: HtmlTable, ade: AdeFile) -> tuple[Cell, ...]:
-    """The cells of `table` with the boxes, and where the file states them all the positions, of
-    their ids."""
+    """The cells of a table with the boxes that the file states for their ids. If the file states
+    different positions for all of them, these replace the positions in the HTML."""
     boxes = [ade.cell_boxes.get(cell_id) for cell_id in table.cell_ids]
     cells = [
         replace(cell, text=_plain(cell.text), boxes=(box,) if box else ())
@@ -192,10 +204,10 @@ _MIN_TITLE_SIZE = 1.5
 
 
 def looks_like_ade(head: bytes) -> bool:
-    """Whether the first 64 KB of a file may be ADE's JSON.
+    """Whether a file whose first 64 KB are `head` may be an export of ADE.
 
-    A long `markdown` field may push the other names beyond these 64 KB, so a file that starts with
-    that field may be one.
+    A long `markdown` field may push the other field names beyond these 64 KB, so a file that starts
+    with that field counts too.
     """
     start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if not start.startswith(b"{"):
@@ -208,8 +220,8 @@ def looks_like_ade(head: bytes) -> bool:
 
 
 def parse_ade(file: RawFile, settings: ParsingSettings) -> Document:
-    """Read an ADE export. Raises UnreadableDocument when it is not one or holds no text,
-    DocumentLimit when too big."""
+    """Read an ADE export. Raises UnreadableDocument when the file is none or has no text,
+    DocumentLimit when it is too large."""
     ade = read_ade(load_json_object(file.content), settings.limits.max_pages)
     title = _title_region(ade)
     sift = sifted(ade.regions, title, settings.running_header_share, ade.n_pages)
@@ -246,6 +258,8 @@ def parse_ade(file: RawFile, settings: ParsingSettings) -> Document:
 
 
 def _blocks(sift: Sifted, ade: AdeFile, title: Region | None) -> list[LevelledBlock]:
+    """The blocks of all regions in reading order, without sections. title: region with the title of
+    the paper."""
     vocabulary = Vocabulary.of_texts(region.text for region in sift.kept)
     blocks: list[LevelledBlock] = []
     repaired = with_numbered_headings(with_marks_apart(sift.kept))
@@ -261,10 +275,11 @@ def _blocks(sift: Sifted, ade: AdeFile, title: Region | None) -> list[LevelledBl
 
 
 def _title_region(ade: AdeFile) -> Region | None:
-    """The region of page 1 that is set in the largest type, measured as area per character.
+    """The region with the title of the paper: the one on page 1 with the largest type, measured as
+    area per character. None if there is no candidate.
 
-    A text that ends like a sentence is a title only if its type is clearly larger than usual on the
-    page.
+    A text that ends with a full stop is a title only if its type is 1.5 times as large as usual on
+    the page.
     """
     texts = [
         region

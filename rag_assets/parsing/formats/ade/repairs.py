@@ -1,9 +1,9 @@
-"""Repairs of what ADE read: paragraphs that it cut in two, numbers of references that it glued to a
-word, and regions that are not the paper's text.
+"""Repairs errors of ADE: joins paragraphs that it cut in two, separates reference numbers from the
+words before them, and removes regions that are not text of the paper.
 
-ADE names most of a page's furniture itself, and misses some of it on some pages: the journal's name
-is marginalia on page 3 and text on page 4. So text that repeats a marginal note goes too, and then
-what recurs on many pages.
+ADE recognises most headers and footers, but not on all pages: the journal's name is "marginalia" on
+page 3 and "text" on page 4. So text that repeats a marginal note is removed too, and then text that
+is repeated at the edge of many pages.
 """
 
 import re
@@ -39,12 +39,13 @@ _PAGE_LABEL = re.compile(r"\d{1,5}|[ivxlc]{1,7}")
 
 @dataclass(frozen=True)
 class Sifted:
-    """The regions that are text of the paper, in order, and what was taken out."""
+    """The regions that are text of the paper, in order, and what is known from the others."""
 
     kept: tuple[Region, ...]
     n_dropped: int
     page_labels: tuple[str | None, ...]
-    """Printed number of each page, where exactly one marginal note of the page is a number."""
+    """Printed number of each page; None unless exactly one marginal note of the page is a
+    number."""
     margins: tuple[str, ...]
     """The marginal notes of the first page."""
 
@@ -52,9 +53,10 @@ class Sifted:
 def sifted(
     regions: Sequence[Region], title: Region | None, share: float, n_pages: int | None
 ) -> Sifted:
-    """`regions` without noise; `title` is never taken for the running header that repeats it.
+    """Remove the regions that are not text of the paper. `title`, the region with the title of the
+    paper, always stays, although running headers may repeat it.
 
-    share: as in `running_text.running_lines`.
+    share: see `running_text.running_lines`.
     """
     noise = [region for region in regions if region.kind in _NOISE_KINDS]
     notes = [region for region in noise if region.kind in _MARGINAL_KINDS]
@@ -73,6 +75,7 @@ def sifted(
 
 
 def _running(regions: Sequence[Region], share: float) -> list[Region]:
+    """The regions that are running headers or footers."""
     pages: dict[int, list[Region]] = {}
     for region in regions:
         if region.page_start is not None:
@@ -89,6 +92,7 @@ def _running(regions: Sequence[Region], share: float) -> list[Region]:
 
 
 def _middle(region: Region) -> float:
+    """The vertical centre of a region, as a fraction of the page from the top."""
     return (region.boxes[0].top + region.boxes[0].bottom) / 2 if region.boxes else 0.5
 
 
@@ -97,11 +101,13 @@ def _folded(text: str) -> str:
 
 
 def _without_signs(text: str) -> str:
-    """ADE reads one and the same line with "—" and "---", with "©" and without."""
+    """The text without signs, because ADE reads the same line once with "—" and once with "---",
+    once with "©" and once without."""
     return " ".join(_SIGNS.sub(" ", plain_line(text)).split())
 
 
 def _page_labels(noise: Sequence[Region], n_pages: int | None) -> tuple[str | None, ...]:
+    """The value of `Sifted.page_labels`; empty if no page has a number."""
     labels: dict[int, set[str]] = {}
     for region in noise:
         text = region.text.strip()
@@ -123,7 +129,8 @@ _ENDS_IN_ADDRESS = re.compile(r"(?:\b10\.\d{4,}/|https?://|www\.|\S@)\S*$")
 _INTERRUPTIONS = frozenset({BlockKind.TABLE, BlockKind.FIGURE, BlockKind.FOOTNOTE})
 _MAX_INTERRUPTIONS = 4
 _MAX_BLOCKS_PASSED = 12
-"""The boxes at the foot of a first page, and a table on top of the next."""
+"""Largest number of blocks between two parts of a paragraph: boxes at the bottom of the first page,
+and a table at the top of the next."""
 _MIN_WORDS_AFTER_BOXES = 5
 _SAME_COLUMN = 0.05
 _REFERENCE_NUMBERS = r"\d{1,3}(?:[,–-]\d{1,3})*"
@@ -144,33 +151,34 @@ _MIN_REFERENCES = 5
 def with_joined_paragraphs(
     blocks: Sequence[LevelledBlock], vocabulary: Vocabulary
 ) -> list[LevelledBlock]:
-    """`blocks` with each paragraph that was cut at the end of a column or page put together.
-
-    Figures, tables and boxes between its pieces follow the joined paragraph.
+    """The blocks; a paragraph that was cut at the end of a column or page is joined again. Figures,
+    tables and boxes between its parts follow the joined paragraph.
     """
     joined: list[LevelledBlock] = []
     last: int | None = None
-    n_since = 0
+    """Index in `joined` of the last paragraph; None if more than a few floats follow it."""
+    n_floats = 0
     for levelled in blocks:
         block = levelled.block
         kind = block.kind
-        at = _place_of_start(joined, last, block) if kind is BlockKind.PARAGRAPH else None
-        if at is None:
+        start = _first_part(joined, last, block) if kind is BlockKind.PARAGRAPH else None
+        if start is None:
             joined.append(levelled)
         else:
-            joined[at] = replace(joined[at], block=_merged(joined[at].block, block, vocabulary))
+            paragraph = _merged(joined[start].block, block, vocabulary)
+            joined[start] = replace(joined[start], block=paragraph)
         if kind is BlockKind.PARAGRAPH:
-            last, n_since = len(joined) - 1 if at is None else at, 0
-        elif kind in _INTERRUPTIONS and n_since < _MAX_INTERRUPTIONS:
-            n_since += 1
+            last, n_floats = len(joined) - 1 if start is None else start, 0
+        elif kind in _INTERRUPTIONS and n_floats < _MAX_INTERRUPTIONS:
+            n_floats += 1
         else:
             last = None
     return joined
 
 
-def _place_of_start(blocks: Sequence[LevelledBlock], last: int | None, block: Block) -> int | None:
-    """Index of the paragraph that `block` goes on with; `last` is the last one, if only a few
-    floats came after it."""
+def _first_part(blocks: Sequence[LevelledBlock], last: int | None, block: Block) -> int | None:
+    """Index of the paragraph that the paragraph `block` continues; None if it continues none. last:
+    index of the last paragraph, if it may be continued."""
     if opens_box(block.text):
         return None
     if last is not None and _continues(blocks[last].block, block):
@@ -179,8 +187,8 @@ def _place_of_start(blocks: Sequence[LevelledBlock], last: int | None, block: Bl
 
 
 def _open_before_boxes(blocks: Sequence[LevelledBlock], block: Block) -> int | None:
-    """Index of a paragraph that ends in the middle of a phrase, for one that begins in the middle
-    of a sentence."""
+    """Index of the nearest paragraph before, if it ends in the middle of a phrase and `block` begins
+    with a small letter; boxes may be between them."""
     if not block.text[:1].islower() or len(block.text.split()) < _MIN_WORDS_AFTER_BOXES:
         return None
     for index in range(len(blocks) - 1, max(len(blocks) - 1 - _MAX_BLOCKS_PASSED, -1), -1):
@@ -193,17 +201,19 @@ def _open_before_boxes(blocks: Sequence[LevelledBlock], block: Block) -> int | N
 
 
 def _continues(first: Block, second: Block) -> bool:
+    """Whether the paragraph `second` continues `first`: `first` ends in an open phrase or without a
+    full stop, and `second` begins with a small letter or in another column."""
     is_lower = second.text[:1].islower()
     if _ENDS_OPEN.search(first.text):
-        return is_lower or not _stands_below(first, second)
+        return is_lower or not _is_below(first, second)
     if _ENDS_IN_ADDRESS.search(first.text):
         return False
     return is_lower and not _ENDS_SENTENCE.search(first.text)
 
 
-def _stands_below(first: Block, second: Block) -> bool:
-    """Whether `second` is below `first` in one column, so that no end of a column can have cut a
-    sentence."""
+def _is_below(first: Block, second: Block) -> bool:
+    """Whether `second` is below `first` in the same column, so that no end of a column is between
+    them."""
     above = first.spans[-1].boxes[-1:] if first.spans else ()
     below = second.spans[0].boxes[:1] if second.spans else ()
     if not above or not below or above[0].page != below[0].page:
@@ -212,22 +222,22 @@ def _stands_below(first: Block, second: Block) -> bool:
 
 
 def _merged(first: Block, second: Block, vocabulary: Vocabulary) -> Block:
+    """One block with the texts and spans of both."""
     text = mended(f"{first.text} {second.text}", vocabulary)
-    start = len(text) - len(
-        second.text
-    )  # a mended word loses characters before this place or at it, never after
+    # a joined word loses its hyphen and space, which are before the text of `second`
+    start = len(text) - len(second.text)
     before = (*first.spans[:-1], replace(first.spans[-1], end=start))
     after = (replace(span, start=span.start + start, end=span.end + start) for span in second.spans)
     return replace(first, text=text, spans=(*before, *after))
 
 
 def with_marks_apart(regions: Sequence[Region]) -> list[Region]:
-    """The regions with proven reference numbers raised and apart from the words before them.
+    """The regions; reference numbers that ADE wrote as plain digits after a word become superscript
+    characters: "in one trial32 and" -> "in one trial ³² and", "exacerbated.29" -> "exacerbated.²⁹".
 
-    ADE marks some superscripts and writes others as plain digits ("in one trial32 and", "was
-    exacerbated.29 Oral"). Digits behind a word are a reference where that is proven: the paper has
-    a numbered reference list with that many entries, and the word occurs without digits elsewhere
-    in it ("trial" does, "detectron" in "detectron2" does not).
+    Digits after a word are a reference only if the paper has a numbered reference list with that
+    many entries, and the word also occurs without digits ("trial" does; "detectron" of "detectron2"
+    does not).
     """
     n_references = _n_references(regions)
     words = {
@@ -243,24 +253,26 @@ def with_marks_apart(regions: Sequence[Region]) -> list[Region]:
         before, numbers = match.groups()
         return before + raised(numbers) if _are_references(numbers, n_references) else match[0]
 
-    def apart(text: str) -> str:
+    def with_raised_numbers(text: str) -> str:
         if n_references:
             text = _AFTER_STOP.sub(after_stop, _AFTER_WORD.sub(after_word, text))
         return _RAISED_AFTER_WORD.sub(" ", text)
 
     return [
-        region if region.kind in _NOT_TEXT else replace(region, text=apart(region.text))
+        region
+        if region.kind in _NOT_TEXT
+        else replace(region, text=with_raised_numbers(region.text))
         for region in regions
     ]
 
 
 def _n_references(regions: Sequence[Region]) -> int:
-    """Entries of the numbered list under the last heading that names references; 0 where there is
-    no such list."""
+    """Number of entries in the numbered list below the last heading that names references, counted
+    as long as no number is missing; 0 if there are fewer than five."""
     start = max(
         (
-            at
-            for at, region in enumerate(regions)
+            index
+            for index, region in enumerate(regions)
             if names_references(region.text.lstrip().partition("\n")[0][:100])
         ),
         default=len(regions),

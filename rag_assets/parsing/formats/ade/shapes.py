@@ -1,6 +1,7 @@
-"""The JSON that LandingAI's ADE writes, brought to one form: regions of pages in reading order.
+"""Reads the three forms of JSON that LandingAI's ADE writes into one form: regions of pages in
+reading order.
 
-Three families, told apart by their shape. Legacy (agentic-doc): `chunks` of `text` with a list of
+The three families differ in their fields. Legacy (agentic-doc): `chunks` of `text` with a list of
 groundings {page, box {l, t, r, b}}. Version 1: `chunks` of `markdown` with one grounding {page, box
 {left, ...}}, and a top-level `grounding` map in which the ids of table cells resolve. Version 2: a
 `structure` tree document > page > element > table cell, every node with its grounding {page, range
@@ -37,12 +38,12 @@ _V2_EDGES = ("xmin", "ymin", "xmax", "ymax")
 
 @dataclass(frozen=True)
 class Region:
-    """One region of a page as ADE cut it."""
+    """One region of a page, as ADE found it."""
 
     kind: str
-    """ADE's own word: text, title, table, figure, marginalia, ..."""
+    """The kind in the words of ADE: text, title, table, figure, marginalia, ..."""
     text: str
-    """Markdown; tables as HTML or with pipes."""
+    """Text in Markdown; tables in HTML or with pipes."""
     page_start: int | None
     page_end: int | None
     boxes: tuple[Box, ...]
@@ -52,7 +53,7 @@ class Region:
 
 @dataclass(frozen=True)
 class AdeFile:
-    """The content of one ADE file, whatever its family."""
+    """The content of an ADE file of any family."""
 
     family: Family
     regions: tuple[Region, ...]
@@ -60,13 +61,13 @@ class AdeFile:
     failed_pages: tuple[int, ...] = ()
     """Pages that ADE could not read, 1-based."""
     cell_boxes: Mapping[str, Box] = field(default_factory=dict)
-    """Box of each table cell, by the id it has in the table's HTML (version 1)."""
+    """Id of a table cell in the HTML -> its box (version 1)."""
     cell_positions: Mapping[str, GridPosition] = field(default_factory=dict)
-    """Grid position of each table cell where the file states it (later version 1)."""
+    """Id of a table cell in the HTML -> its position, if the file states it (later version 1)."""
 
 
 def _family_of(parsed: Mapping[str, Any]) -> Family | None:
-    """The family of a parsed JSON object, None when ADE did not write it."""
+    """The family of a parsed JSON object; None if ADE did not write it."""
     body = _unwrapped(parsed)
     structure = mapping(body.get("structure"))
     if structure.get("type") == "document" and isinstance(body.get("markdown"), str):
@@ -83,15 +84,15 @@ def _family_of(parsed: Mapping[str, Any]) -> Family | None:
 
 
 def read_ade(parsed: Mapping[str, Any], max_pages: int) -> AdeFile:
-    """The regions of a parsed ADE object.
+    """The content of a parsed ADE object.
 
-    Raises UnreadableDocument when it has none of the three shapes (the two-month preview of version
-    2, whose page base is not stated, is one of the unreadable), and DocumentLimit when it has too
+    Raises UnreadableDocument when it has none of the three forms, or the form of the preview of
+    version 2, which does not state whether pages count from 0 or 1; DocumentLimit when it has too
     many pages.
     """
     body, family = _unwrapped(parsed), _family_of(parsed)
-    read = {"legacy": _legacy, "v1": _version_1, "v2": _version_2}.get(family or "")
-    if read is None:
+    reader = {"legacy": _legacy, "v1": _version_1, "v2": _version_2}.get(family or "")
+    if reader is None:
         found = (
             "the preview form of ADE v2 (before July 2026)"
             if family
@@ -100,7 +101,7 @@ def read_ade(parsed: Mapping[str, Any], max_pages: int) -> AdeFile:
         raise UnreadableDocument(
             f"holds JSON with {found}. Parse the paper again with a current ADE version."
         )
-    ade = read(body)
+    ade = reader(body)
     if ade.n_pages is not None and ade.n_pages > max_pages:
         raise DocumentLimit(
             f"has {ade.n_pages} pages, but parsing.limits.max_pages is {max_pages}. Raise the limit or split it."
@@ -109,7 +110,7 @@ def read_ade(parsed: Mapping[str, Any], max_pages: int) -> AdeFile:
 
 
 def _unwrapped(parsed: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The parse result itself: job answers carry it in `data` or `result`."""
+    """The parse result itself: in the answer to a job, it is inside `data` or `result`."""
     if "chunks" in parsed or "structure" in parsed:
         return parsed
     inner = (mapping(parsed.get(key)) for key in _ENVELOPES)
@@ -207,6 +208,8 @@ def _version_2(body: Mapping[str, Any]) -> AdeFile:
 
 
 def _slice_of(node: Mapping[str, Any], markdown: str) -> str:
+    """The text of a node of version 2: its own Markdown, or its range of that of the file; empty
+    without either."""
     if isinstance(node.get("markdown"), str):
         return text_field(node["markdown"])
     span = mapping(mapping(node.get("grounding")).get("range"))
@@ -222,16 +225,18 @@ def _boxes_of(node: Mapping[str, Any]) -> tuple[Box, ...]:
     return (box,) if box else ()
 
 
-def _grid_position(stated: Mapping[str, Any]) -> GridPosition | None:
-    row, col = whole_number(stated.get("row")), whole_number(stated.get("col"))
+def _grid_position(fields: Mapping[str, Any]) -> GridPosition | None:
+    row, col = whole_number(fields.get("row")), whole_number(fields.get("col"))
     if row is None or col is None or min(row, col) < 0:
         return None
-    spans = [whole_number(stated.get(name)) or 1 for name in ("rowspan", "colspan")]
+    spans = [whole_number(fields.get(name)) or 1 for name in ("rowspan", "colspan")]
     return row, col, max(spans[0], 1), max(spans[1], 1)
 
 
-def _box(page: int | None, stated: Any, edges: Sequence[str]) -> Box | None:
-    values = [number(mapping(stated).get(edge)) for edge in edges]
+def _box(page: int | None, fields: Any, edges: Sequence[str]) -> Box | None:
+    """The box with its edges clipped to the page; None if an edge is missing or far outside. edges:
+    names of the fields for left, top, right and bottom."""
+    values = [number(mapping(fields).get(edge)) for edge in edges]
     fractions = [
         min(max(value, 0.0), 1.0) for value in values if value is not None and -0.1 <= value <= 1.1
     ]
@@ -242,17 +247,20 @@ def _box(page: int | None, stated: Any, edges: Sequence[str]) -> Box | None:
 
 
 def _from_zero(value: Any) -> int | None:
+    """The page (from 1) of a number that counts from 0; None if it is invalid."""
     page = whole_number(value)
     return page + 1 if page is not None and page >= 0 else None
 
 
 def _from_one(value: Any) -> int | None:
+    """The page of a number that counts from 1; None if it is invalid."""
     page = whole_number(value)
     return page if page is not None and page >= 1 else None
 
 
 def _n_pages(regions: Sequence[Region], stated: int | None) -> int | None:
-    """The stated number of pages, or the last page that holds a region if that is more."""
+    """The number of pages that the file states, or the last page with a region if that is
+    larger."""
     return max(
         (page for page in [stated, *(region.page_end for region in regions)] if page), default=None
     )

@@ -1,8 +1,9 @@
-"""The text regions of ADE as blocks without sections: headings, paragraphs, lists, captions, and
-what a model wrote.
+"""Turns the text regions of ADE into blocks without sections: headings, paragraphs, lists,
+captions, and text that a model wrote.
 
-ADE marks few headings, so lines are judged by their looks. ADE puts marks around what a model
-wrote, or it fills a figure region; a caption beside it is the authors'.
+ADE marks few headings, so they are recognised by the look of lines. Text of a model has marks
+around it, or it is the whole text of a figure region; a caption in the same region is by the
+authors of the paper.
 """
 
 import re
@@ -23,7 +24,8 @@ from rag_assets.parsing.shared.sections import LevelledBlock
 from rag_assets.parsing.shared.table_rows import table_block
 
 _UNKNOWN_LEVEL = 6
-"""A Markdown level that ADE itself does not write: a heading whose level is not known."""
+"""Markdown level of headings that are found here, whose level is not known; ADE does not write
+it."""
 _NOT_TEXT = frozenset({"table", "figure"})
 _HEADING_MARK = "#" * _UNKNOWN_LEVEL
 _NUMBER_IN_SENTENCE = re.compile(
@@ -51,44 +53,47 @@ _NAME_OF_KIND = re.compile(r"^\s*[a-z][a-z_ ]{2,30}:\s+(?=\S)|\s*:\s*[a-z][a-z_ 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A stretch of a region's text that has one author."""
+    """A part of the text of a region that has one author."""
 
     text: str
     is_generated: bool
 
 
 def with_numbered_headings(regions: Sequence[Region]) -> list[Region]:
-    """The regions with their numbered headings marked as headings.
+    """The regions; numbered headings get the mark of a Markdown heading.
 
-    To Markdown "1. Introduction" is a list with one item, so the lines of all regions are judged
-    together first.
+    Without a mark, "1. Introduction" would be read as a list with one item. The lines of all
+    regions are needed at once to find out which are headings.
     """
     lines: list[str] = []
-    places: list[tuple[int, int]] = []
+    """The lines of all regions, with an empty line after each region."""
+    positions: list[tuple[int, int]] = []
+    """For each of these lines, index of its region and index within it."""
     for index, region in enumerate(regions):
-        own = ["(no text)"] if region.kind in _NOT_TEXT else _lines_of(region.text)
-        lines.extend([*own, ""])
-        places.extend((index, at) for at in range(len(own) + 1))
-    texts: dict[int, list[str]] = {}
-    for at in numbered_heading_lines(lines):
-        index, own_at = places[at]
-        if not lines[at].startswith("#"):
-            own = texts.setdefault(index, _lines_of(regions[index].text))
-            own[own_at] = f"\n{_HEADING_MARK} {own[own_at]}\n"
+        region_lines = ["(no text)"] if region.kind in _NOT_TEXT else _lines_of(region.text)
+        lines.extend([*region_lines, ""])
+        positions.extend((index, at) for at in range(len(region_lines) + 1))
+    marked: dict[int, list[str]] = {}
+    """Index of a region -> its lines with marks."""
+    for line in numbered_heading_lines(lines):
+        index, at = positions[line]
+        if not lines[line].startswith("#"):
+            region_lines = marked.setdefault(index, _lines_of(regions[index].text))
+            region_lines[at] = f"\n{_HEADING_MARK} {region_lines[at]}\n"
     return [
-        replace(region, text="\n".join(texts[index])) if index in texts else region
+        replace(region, text="\n".join(marked[index])) if index in marked else region
         for index, region in enumerate(regions)
     ]
 
 
 def _lines_of(text: str) -> list[str]:
-    """The lines of a region; a numbered title that ADE kept wrapped as it was printed is one
-    line."""
+    """The lines of a region. A numbered title that is printed on several lines is joined to one."""
     lines = [line.strip() for line in text.strip().split("\n")]
     return [" ".join(lines)] if _is_wrapped_title(lines) else lines
 
 
 def _is_wrapped_title(lines: Sequence[str]) -> bool:
+    """Whether several lines are one numbered title: few words, and only the first has a number."""
     first, rest = lines[0], lines[1:]
     if not rest or not all(rest) or sum(len(line.split()) for line in lines) > MAX_TITLE_WORDS:
         return False
@@ -98,14 +103,14 @@ def _is_wrapped_title(lines: Sequence[str]) -> bool:
 
 
 def text_blocks(region: Region, family: Family, vocabulary: Vocabulary) -> Iterator[LevelledBlock]:
-    """The blocks of a region that is not a table; `vocabulary` is that of the document, to mend cut
-    words."""
+    """The blocks of a region that is not a table. vocabulary: words of the document, to join
+    hyphenated words."""
     if region.kind == "figure":
         yield from _figure_blocks(region, family, vocabulary)
         return
     for piece in _pieces_of(region.text):
         if piece.is_generated:
-            yield from _described(" ".join(_plain_lines(piece.text)), "", region)
+            yield from _description(" ".join(_plain_lines(piece.text)), "", region)
         else:
             text = _BOLD_LINE.sub(lambda match: f"\n{_HEADING_MARK} {match[1]}\n", piece.text)
             text = _NUMBER_IN_SENTENCE.sub(r"\1 ", _SECOND_BULLET.sub(r"\1", text))
@@ -120,6 +125,7 @@ def _spans(region: Region, text: str) -> tuple[Span, ...]:
 def _part_blocks(
     part: MarkdownPart, region: Region, vocabulary: Vocabulary
 ) -> Iterator[LevelledBlock]:
+    """The blocks of a part of Markdown. A paragraph may begin with a heading line."""
     match part.kind:
         case BlockKind.HEADING:
             level = 0 if part.level == _UNKNOWN_LEVEL else part.level
@@ -146,6 +152,8 @@ def _part_blocks(
 
 
 def _kind_of(text: str) -> BlockKind:
+    """The kind of a paragraph: the caption of a figure, a heading (a short question), or plain
+    text."""
     if _CAPTION.match(text):
         return BlockKind.FIGURE
     is_question = (
@@ -155,16 +163,19 @@ def _kind_of(text: str) -> BlockKind:
 
 
 def _starts_with_heading(lines: Sequence[str]) -> bool:
+    """Whether the first line of a paragraph is a heading, and the next one starts a new
+    sentence."""
     first, rest = lines[0], lines[1:]
     if not rest:
         return looks_like_heading(first)
-    starts_anew = rest[0][:1].isupper() or rest[0][:1].isdigit() or rest[0][:1] == "["
-    return starts_anew and (looks_like_heading(first) or _is_short_above(first, rest))
+    start = rest[0][:1]
+    is_sentence = start.isupper() or start.isdigit() or start == "["
+    return is_sentence and (looks_like_heading(first) or _is_short_title(first, rest))
 
 
-def _is_short_above(first: str, rest: Sequence[str]) -> bool:
-    """Whether a first line is a run-in title: short, open-ended, far from the width of the lines
-    below."""
+def _is_short_title(first: str, rest: Sequence[str]) -> bool:
+    """Whether the first line of a paragraph is a title: much shorter than the line below, without
+    digits, and without a stop or an open phrase at its end."""
     return (
         len(first) <= min(_MAX_RUN_IN_CHARS, _MAX_RUN_IN_SHARE * len(rest[0]))
         and sum(map(len, rest)) >= _MIN_CHARS_BELOW_RUN_IN
@@ -177,30 +188,35 @@ def _is_short_above(first: str, rest: Sequence[str]) -> bool:
 def _figure_blocks(
     region: Region, family: Family, vocabulary: Vocabulary
 ) -> Iterator[LevelledBlock]:
-    """What the model wrote about a figure; beside it what it read there: captions, and labels of
-    its panels."""
+    """The blocks of a figure region: the description that a model wrote, and the text that is
+    printed in the figure. Printed text is captions and labels of panels; short labels become the
+    title of the description."""
     pieces = _pieces_of(region.text)
-    read = [line for piece in pieces if not piece.is_generated for line in _plain_lines(piece.text)]
-    written = [line for piece in pieces if piece.is_generated for line in _plain_lines(piece.text)]
-    captions = [line for line in read if _CAPTION.match(line)]
-    if family != "v1" or len(pieces) == 1:  # without marks, the model's words fill the region
-        read, written = [], _plain_lines(without_marks(region.text))
+    printed: list[str] = []
+    generated: list[str] = []
+    for piece in pieces:
+        lines = generated if piece.is_generated else printed
+        lines += _plain_lines(piece.text)
+    captions = [line for line in printed if _CAPTION.match(line)]
+    if family != "v1" or len(pieces) == 1:  # there are no marks: a model wrote the whole region
+        printed, generated = [], _plain_lines(without_marks(region.text))
         captions = [
             line
-            for line in written
+            for line in generated
             if _CAPTION.match(line) and len(line) <= _MAX_CAPTION_CHARS_OF_MODEL
         ]
-    label = " ".join(line for line in read if line not in captions)
-    has_own_block = len(label.split()) > _MAX_LABEL_WORDS or not written
-    described = " ".join(line for line in written if line not in captions)
-    yield from _described(described, "" if has_own_block else label, region)
+    label = " ".join(line for line in printed if line not in captions)
+    has_own_block = len(label.split()) > _MAX_LABEL_WORDS or not generated
+    description = " ".join(line for line in generated if line not in captions)
+    yield from _description(description, "" if has_own_block else label, region)
     if label and has_own_block:
         yield _levelled(BlockKind.FIGURE, label, region, vocabulary)
     for caption in captions:
         yield _levelled(BlockKind.FIGURE, caption, region, vocabulary)
 
 
-def _described(text: str, label: str, region: Region) -> Iterator[LevelledBlock]:
+def _description(text: str, label: str, region: Region) -> Iterator[LevelledBlock]:
+    """A block of text that a model wrote about a figure; none if the text is empty."""
     if text:
         title_spans = _spans(region, label) if label else ()
         yield LevelledBlock(
@@ -222,42 +238,45 @@ def _plain_lines(text: str) -> list[str]:
 def _levelled(
     kind: BlockKind, text: str, region: Region, vocabulary: Vocabulary, level: int = 0
 ) -> LevelledBlock:
-    whole = text if "\n" in text else mended(text, vocabulary)
-    return LevelledBlock(Block(kind, whole, spans=_spans(region, whole)), level)
+    """A block of a region, with hyphenated words joined unless it has several lines."""
+    text = text if "\n" in text else mended(text, vocabulary)
+    return LevelledBlock(Block(kind, text, spans=_spans(region, text)), level)
 
 
 def _pieces_of(text: str) -> list[_Piece]:
-    """`text` without the marks, cut where its author may change; pieces may be blank.
+    """`text` without the marks, cut into pieces at the marks; each piece tells whether a model
+    wrote it. Pieces may be blank.
 
-        <::A photo of a flower: figure::>                          the whole mark, with a word for
-        its kind or without
-        <::transcription of the content: chart::>12 % of ...<::>   up to the closing mark, whatever
-        the first mark says
+    A model wrote the text inside a mark, and a transcription, which ends with "<::>":
 
-    A mark may hold others. One that is not closed goes on to the end of the region; what only a
-    closing mark ends began at the mark before it. In doubt a model wrote it: its words, quoted as
-    the authors', are a false citation.
+        <::A photo of a flower: figure::>
+        <::transcription of the content: chart::>12 % of ...<::>
+
+    Marks may be nested. The text after a mark that is not closed, and the text before a closing
+    mark that was not opened, count as written by a model too: if text of a model were quoted as
+    text of the authors, that would be a false citation.
     """
     pieces: list[_Piece] = []
-    at = depth = 0
-    is_transcribed = False
+    end = depth = 0
+    is_transcription = False
     for mark in _MARK.finditer(text):
-        piece, at = text[at : mark.start()], mark.end()
+        piece, end = text[end : mark.start()], mark.end()
         opens = mark[0] == "<::"
         if not opens and _BEGINS_TRANSCRIPTION.match(piece):  # a label, not a description
-            is_transcribed = True
+            is_transcription = True
         else:
-            pieces.append(_piece(piece, is_generated=is_transcribed or depth > 0 or not opens))
+            pieces.append(_piece(piece, is_generated=is_transcription or depth > 0 or not opens))
         if opens:
             depth += 1
         elif mark[0] == "::>":
             depth = max(0, depth - 1)
         else:
-            depth, is_transcribed = 0, False
-    return [*pieces, _piece(text[at:], is_generated=is_transcribed or depth > 0)]
+            depth, is_transcription = 0, False
+    return [*pieces, _piece(text[end:], is_generated=is_transcription or depth > 0)]
 
 
 def has_marks(text: str) -> bool:
+    """Whether a text has marks of text that a model wrote."""
     return _MARK.search(text) is not None
 
 
@@ -266,4 +285,5 @@ def without_marks(text: str) -> str:
 
 
 def _piece(text: str, *, is_generated: bool) -> _Piece:
+    """A piece; in generated text, a word for its kind is removed: "chart: 12 %" -> "12 %"."""
     return _Piece(_NAME_OF_KIND.sub("", text) if is_generated else text, is_generated)

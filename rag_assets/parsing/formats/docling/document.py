@@ -1,8 +1,8 @@
-"""A DoclingDocument (JSON, schema 1.x) as blocks, and files that docling itself converts into one.
+"""Reads a DoclingDocument (JSON, schema 1.x), and files that docling converts into one.
 
-The schema is read here directly: docling-core, which defines it, takes 2.4 s to import and refuses
-unknown fields. The body tree gives the reading order; furniture (page headers and footers,
-comments, notes) is left out.
+The JSON is read here without docling-core, which defines its schema, because that takes 2.4 s to
+import and refuses unknown fields. The body tree gives the reading order; furniture (page headers
+and footers, comments, notes) is left out.
 """
 
 import importlib
@@ -45,13 +45,13 @@ _HTML_STARTS = (b"<!doctype html", b"<html")
 
 
 def looks_like_docling(head: bytes) -> bool:
-    """Whether the first 64 KB of a file are those of a DoclingDocument's JSON."""
+    """Whether a file with these first 64 KB is a DoclingDocument in JSON."""
     return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") and _SCHEMA.search(head) is not None
 
 
 def looks_like_html(head: bytes) -> bool:
-    """Whether the first 64 KB of a file are those of an HTML page (comments and an XML declaration
-    may precede)."""
+    """Whether a file with these first 64 KB is an HTML page. Comments and an XML declaration may
+    come first."""
     start = head.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     while start.startswith((b"<!--", b"<?xml")):
         _, mark, start = start.partition(b"-->" if start.startswith(b"<!--") else b"?>")
@@ -60,14 +60,14 @@ def looks_like_html(head: bytes) -> bool:
 
 
 def looks_like_docx(head: bytes) -> bool:
-    """Whether the first 64 KB of a file are those of a Word document (a ZIP archive with a `word`
-    folder)."""
+    """Whether a file with these first 64 KB is a Word document: a ZIP archive with a folder
+    `word`."""
     return head.startswith(b"PK\x03\x04") and b"word/" in head
 
 
 def parse_docling(file: RawFile, settings: ParsingSettings) -> Document:
-    """Read a DoclingDocument. Raises UnreadableDocument when it is not one or empty, DocumentLimit
-    when too big."""
+    """Read a DoclingDocument. Raises UnreadableDocument when the file is none or has no text,
+    DocumentLimit when it is too large."""
     parsed = load_json_object(file.content)
     if parsed.get("schema_name") != "DoclingDocument":
         raise UnreadableDocument(
@@ -77,11 +77,10 @@ def parse_docling(file: RawFile, settings: ParsingSettings) -> Document:
 
 
 def parse_with_docling(file: RawFile, settings: ParsingSettings) -> Document:
-    """Convert an HTML or DOCX file with docling's own converter, an optional dependency, and read
-    the result.
+    """Convert an HTML or DOCX file with docling, an optional dependency, and read the result.
 
-    Written against the documented API of docling 2; tests run it against a stand-in, since docling
-    brings torch along. Raises MissingExtra when docling is not installed, UnreadableDocument with
+    Uses the documented API of docling 2. Tests use a substitute for docling, because docling
+    installs torch. Raises MissingExtra when docling is not installed, UnreadableDocument with
     docling's reason when it cannot convert the file, DocumentLimit when it has too many pages.
     """
     result = _converted(file, settings.limits.max_pages)
@@ -92,7 +91,8 @@ def parse_with_docling(file: RawFile, settings: ParsingSettings) -> Document:
 
 
 def _document_of(parsed: Mapping[str, Any], file: RawFile, settings: ParsingSettings) -> Document:
-    """The document in the parsed DoclingDocument that `file` holds or was converted to."""
+    """The document of a parsed DoclingDocument. file: the file that contains it, or was converted
+    into it."""
     pages, limits = PageSizes.of(parsed), settings.limits
     if pages.count is not None and pages.count > limits.max_pages:
         raise DocumentLimit(
@@ -125,7 +125,7 @@ def _document_of(parsed: Mapping[str, Any], file: RawFile, settings: ParsingSett
 
 
 def _converted(file: RawFile, max_pages: int) -> Any:
-    """docling's ConversionResult of the file."""
+    """The ConversionResult of docling for the file."""
     try:
         converter = importlib.import_module("docling.document_converter").DocumentConverter()
         stream_type = importlib.import_module("docling.datamodel.base_models").DocumentStream
@@ -134,7 +134,7 @@ def _converted(file: RawFile, max_pages: int) -> Any:
     try:
         stream = stream_type(name=PurePosixPath(file.path).name, stream=BytesIO(file.content))
         return converter.convert(stream, max_num_pages=max_pages)
-    except Exception as error:  # its backends let the errors of a dozen libraries through
+    except Exception as error:  # docling passes on the errors of a dozen libraries
         reason = " ".join(str(error).split())[:300] or type(error).__name__
         raise UnreadableDocument(
             f"could not be converted by docling ({reason}). Check the file."
@@ -142,26 +142,28 @@ def _converted(file: RawFile, max_pages: int) -> Any:
 
 
 def _levelled(blocks: Sequence[LevelledBlock], title_at: int | None) -> list[LevelledBlock]:
-    """The blocks with one title; where a document has several (slides), the others are sections.
+    """The blocks with at most one title and with levels of headings.
 
-    Levels that docling only guessed, all alike, give way to numbers and names.
+    If a document has several titles (slides), all but one become sections of level 1, and the other
+    headings go one level deeper. If all headings have the same level, docling did not know it; then
+    their numbers and names decide.
     """
-    is_several = sum(block.is_title for block in blocks) > 1
+    has_several_titles = sum(block.is_title for block in blocks) > 1
     levelled = [
         replace(
             block,
-            level=1 if block.is_title else block.level + (is_several and block.level > 0),
+            level=1 if block.is_title else block.level + (has_several_titles and block.level > 0),
             is_title=index == title_at,
         )
         for index, block in enumerate(blocks)
     ]
-    is_flat = len({block.level for block in levelled if block.is_heading}) == 1
-    return with_settled_levels(levelled) if is_flat else levelled
+    has_one_level = len({block.level for block in levelled if block.is_heading}) == 1
+    return with_settled_levels(levelled) if has_one_level else levelled
 
 
 def _title_index(blocks: Sequence[LevelledBlock], pages: PageSizes) -> int | None:
-    """The first title; in a PDF without one, the first heading of its first page that does not name
-    a section."""
+    """Index of the first title; without one, in a document with pages, that of the first heading on
+    page 1 that does not name a section, if it is not too long. Else None."""
     for index, levelled in enumerate(blocks):
         if levelled.is_title:
             return index
@@ -174,8 +176,8 @@ def _title_index(blocks: Sequence[LevelledBlock], pages: PageSizes) -> int | Non
 
 
 def _n_source_chars(parsed: Mapping[str, Any], running: frozenset[str]) -> int:
-    """Characters of the body's texts and table cells, without running lines and texts inside
-    pictures."""
+    """Number of characters of texts and table cells in the body, without running lines and texts
+    inside pictures."""
     texts = [
         mapping(text)
         for index, text in enumerate(sequence(parsed.get("texts")))

@@ -1,9 +1,9 @@
-"""Where the items of a DoclingDocument are on its pages, and which of them are running headers and
-footers.
+"""Finds the pages and boxes of the items of a DoclingDocument, and the items that are running
+headers or footers.
 
-Docling counts pages from 1 and measures in page units from either the top or the bottom left
-corner. Only sources with pages of their own (PDF, scans, slides) have pages here: the sheets of a
-workbook are no pages to cite.
+Docling counts pages from 1, and measures in page units from the top left or the bottom left corner.
+Only sources with real pages (PDF, scans, slides) have pages here: the sheets of a workbook cannot
+be cited as pages.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,10 +25,10 @@ Item = Mapping[str, Any]
 FURNITURE = frozenset({"page_header", "page_footer"})
 _HEADINGS = frozenset({"title", "section_header"})
 _TEXTS = frozenset({"text", "paragraph", "list_item", "footnote"})
-"""Labels of what may be a running line by frequency alone; headings recur too, for example on
-slides."""
+"""Labels of items that are a running line if they are repeated on many pages. Headings are not
+among them, because they may be repeated too, for example on slides."""
 _MIN_LETTERS = 3
-"""A line with fewer letters is no header: "5" may be a page number here and a value there."""
+"""A line with fewer letters may be a page number at one place and a value at another ("5")."""
 _SAME_PLACE = 0.03
 _SHEETS = ("spreadsheet", "ms-excel", "text/csv")
 _MAX_TAIL_CHARS = 2
@@ -36,8 +36,10 @@ _MAX_TAIL_CHARS = 2
 
 @dataclass(frozen=True)
 class PageSizes:
+    """The sizes of the pages of a document, by which coordinates become fractions of a page."""
+
     sizes: Mapping[int, tuple[float, float]]
-    """Width and height of each page, by its number."""
+    """Number of a page -> its width and height."""
 
     @classmethod
     def of(cls, parsed: Item) -> "PageSizes":
@@ -62,26 +64,27 @@ class PageSizes:
 
     @property
     def count(self) -> int | None:
-        """Number of the last page, None for a source without pages."""
+        """Number of the last page; None for a source without pages."""
         return max(self.sizes, default=None)
 
     def boxes(self, item: Item) -> tuple[Box, ...]:
-        """The boxes of an item that has `prov`, in its order."""
+        """The boxes in the `prov` entries of an item, in their order; invalid ones are left
+        out."""
         return tuple(
             box for prov in sequence(item.get("prov")) if (box := self._prov_box(mapping(prov)))
         )
 
     def cell_box(self, cell: Item, table: Item) -> tuple[Box, ...]:
-        """The box of a table cell, which lies on the (first) page of its table; empty when it is
-        not stated."""
+        """The box of a table cell, which is on the first page of its table; empty if the file does
+        not state it."""
         provs = sequence(table.get("prov"))
         page = whole_number(mapping(provs[0]).get("page_no")) if provs else None
         box = self._box(page, mapping(cell.get("bbox")))
         return (box,) if box else ()
 
     def spans(self, item: Item, text: str) -> tuple[Span, ...]:
-        """The runs of an item's `text`: one per `prov` entry where their character ranges divide
-        it, else one."""
+        """The spans of an item's text: one per `prov` entry if the character ranges of these divide
+        the text, else one."""
         provs = [mapping(prov) for prov in sequence(item.get("prov"))]
         boxes = [self._prov_box(prov) for prov in provs]
         starts = _starts(provs, len(text)) if len(provs) > 1 and all(boxes) else None
@@ -112,15 +115,16 @@ class PageSizes:
 
 
 def _starts(provs: Sequence[Item], length: int) -> list[int] | None:
-    """Where each entry's run starts, None unless their ranges follow each other and cover the
-    text."""
+    """The offset at which the range of each `prov` entry starts; None unless the ranges follow one
+    another and cover the text."""
     ranges = [[whole_number(value) for value in sequence(prov.get("charspan"))] for prov in provs]
     bounds = [value for pair in ranges for value in pair if len(pair) == 2 and value is not None]
     if len(bounds) < 2 * len(ranges) or bounds != sorted(bounds) or bounds[0] != 0:
         return None
     starts = bounds[::2]
-    is_cut_clean = len(set(starts)) == len(starts) and starts[-1] < length
-    return starts if is_cut_clean and abs(bounds[-1] - length) <= _MAX_TAIL_CHARS else None
+    has_no_empty_range = len(set(starts)) == len(starts) and starts[-1] < length
+    covers_text = abs(bounds[-1] - length) <= _MAX_TAIL_CHARS
+    return starts if has_no_empty_range and covers_text else None
 
 
 def is_inside_float(text: Item) -> bool:
@@ -130,11 +134,11 @@ def is_inside_float(text: Item) -> bool:
 
 
 def running_items(parsed: Item, pages: PageSizes, share: float) -> frozenset[str]:
-    """References ("#/texts/7") of the texts that are running headers or footers whatever their
-    label.
+    """References ("#/texts/7") of the texts that are running headers or footers although docling
+    did not label them so.
 
-    Docling misses some of them on some pages. Two signs show them: the same words are furniture on
-    another page, or they recur at the edge of most pages. share: as in
+    Docling misses some of them on some pages. They are found because the same words are furniture
+    on another page, or are repeated at the edge of most pages. share: see
     `running_text.running_lines`.
     """
     texts = {
@@ -148,10 +152,10 @@ def running_items(parsed: Item, pages: PageSizes, share: float) -> frozenset[str
         and _label(text) not in FURNITURE
         and not is_inside_float(text)
     }
-    known = _places_of_furniture(texts.values(), pages)
-    repeated = {name for name, text in body.items() if _repeats_furniture(text, known, pages)}
+    furniture = _heights_of_furniture(texts.values(), pages)
+    repeated = {name for name, text in body.items() if _repeats_furniture(text, furniture, pages)}
     rest = {name: text for name, text in body.items() if name not in repeated}
-    return frozenset(repeated.union(_recurring(rest, pages, share)))
+    return frozenset(repeated.union(_frequent_at_edges(rest, pages, share)))
 
 
 def furniture_of_first_page(parsed: Item, pages: PageSizes) -> tuple[str, ...]:
@@ -164,29 +168,34 @@ def furniture_of_first_page(parsed: Item, pages: PageSizes) -> tuple[str, ...]:
     )
 
 
-def _places_of_furniture(texts: Iterable[Item], pages: PageSizes) -> dict[str, list[float]]:
-    known: dict[str, list[float]] = {}
+def _heights_of_furniture(texts: Iterable[Item], pages: PageSizes) -> dict[str, list[float]]:
+    """Folded text of page headers and footers -> the heights at which it is printed."""
+    heights: dict[str, list[float]] = {}
     for text in texts:
         folded = folded_line(text_field(text.get("text")))
         if folded and _label(text) in FURNITURE:
-            known.setdefault(folded, []).extend(_places(text, pages))
-    return known
+            heights.setdefault(folded, []).extend(_heights(text, pages))
+    return heights
 
 
-def _repeats_furniture(text: Item, known: Mapping[str, Sequence[float]], pages: PageSizes) -> bool:
-    """Whether a text is furniture elsewhere; a heading, or a bare number, only at the place of that
-    furniture."""
+def _repeats_furniture(
+    text: Item, furniture: Mapping[str, Sequence[float]], pages: PageSizes
+) -> bool:
+    """Whether the same text is furniture on another page; a heading or a number must also be at the
+    same height. furniture: see `_heights_of_furniture`."""
     folded = folded_line(text_field(text.get("text")))
-    if folded not in known:
+    if folded not in furniture:
         return False
     is_clear = _label(text) not in _HEADINGS and sum(map(str.isalpha, folded)) >= _MIN_LETTERS
-    own = _places(text, pages)
     return is_clear or any(
-        abs(place - other) <= _SAME_PLACE for place in own for other in known[folded]
+        abs(height - other) <= _SAME_PLACE
+        for height in _heights(text, pages)
+        for other in furniture[folded]
     )
 
 
-def _recurring(texts: Mapping[str, Item], pages: PageSizes, share: float) -> set[str]:
+def _frequent_at_edges(texts: Mapping[str, Item], pages: PageSizes, share: float) -> set[str]:
+    """References of the texts that are repeated at the edge of many pages."""
     by_page: dict[int, list[tuple[float, str]]] = {}
     for name, text in texts.items():
         boxes = pages.boxes(text)
@@ -207,6 +216,6 @@ def _label(text: Item) -> str:
     return text_field(text.get("label"))
 
 
-def _places(text: Item, pages: PageSizes) -> list[float]:
+def _heights(text: Item, pages: PageSizes) -> list[float]:
     """Vertical centres of a text as fractions of its pages."""
     return [(box.top + box.bottom) / 2 for box in pages.boxes(text)]

@@ -1,10 +1,11 @@
-"""The body tree of a DoclingDocument walked in reading order: items become blocks without sections.
+"""Turns the body tree of a DoclingDocument into blocks without sections, in reading order.
 
-A list becomes one block with one line per item, an inline group one paragraph; captions go to their
-tables and figures.
+A list becomes one block with one line per item, an inline group one paragraph; captions are joined
+to their tables and figures.
 
-A picture's caption is the authors'; its description was written by a model. The data of a chart are
-the authors' in a slide that stores them, and a model's reading in a PDF.
+The caption of a picture is by the authors of the paper; its description was written by a model. The
+data of a chart are by the authors if the source stores them, as slides do; in a PDF, a model read
+them from the picture.
 """
 
 import re
@@ -32,7 +33,7 @@ class Items:
     pages: PageSizes
 
     def item(self, reference: Any) -> tuple[str, Item]:
-        """A referenced item with its reference; an empty one when the reference leads nowhere."""
+        """The reference as text ("#/texts/7"), and the item; empty if there is no such item."""
         name = text_field(mapping(reference).get("$ref") or mapping(reference).get("cref"))
         match = re.fullmatch(r"#/([a-z_]+)/(\d{1,9})", name)
         items = sequence(self.parsed.get(match[1])) if match else []
@@ -40,14 +41,14 @@ class Items:
 
     @staticmethod
     def text_of(item: Item) -> str:
-        """An item's text, unless it is struck out; of formulas that were not decoded the original
-        characters."""
+        """The text of an item; empty if it is struck out. For a formula that was not decoded, its
+        original characters."""
         if mapping(item.get("formatting")).get("strikethrough") is True:
             return ""
         return text_field(item.get("text")) or text_field(item.get("orig"))
 
     def texts_below(self, reference: Any, depth: int = 0) -> Iterator[Item]:
-        """The items with text below an item, and itself."""
+        """The items with text among an item and all items below it."""
         _, item = self.item(reference)
         if text_field(item.get("text")):
             yield item
@@ -55,8 +56,9 @@ class Items:
             yield from self.texts_below(child, depth + 1)
 
     def attached(self, owner: Item, name: str) -> Iterator[tuple[str, Item]]:
-        """The captions or footnotes of an item, each as one line and with the item that has its
-        place: those without a place have their owner's."""
+        """The captions or footnotes of `owner`, each on one line and with the item that has its
+        pages and boxes: its own item, or `owner` if that has none. name: "captions" or
+        "footnotes"."""
         for reference in sequence(owner.get(name)):
             _, item = self.item(reference)
             if text := " ".join(self.text_of(item).split()):
@@ -67,7 +69,7 @@ class Items:
         return " ".join(text for text, _ in self.attached(owner, "captions"))
 
     def caption_boxes(self, owner: Item) -> tuple[Box, ...]:
-        """Where the captions of an item are."""
+        """The boxes of the captions of an item."""
         return tuple(
             dict.fromkeys(
                 box
@@ -77,20 +79,17 @@ class Items:
         )
 
     def attached_blocks(self, owner: Item, name: str, kind: BlockKind) -> Iterator[Block]:
-        """The captions or footnotes of an item as blocks of their own."""
+        """The captions or footnotes of an item as separate blocks."""
         for text, item in self.attached(owner, name):
             yield Block(kind, text, spans=self.pages.spans(item, text))
 
 
 def table_blocks(table: Item, items: Items) -> Iterator[Block]:
-    """A table, titled by its caption, and its footnotes; only the caption of a table without
-    cells."""
+    """The block of a table with its caption as title, and its footnotes. If a table has no cells,
+    its caption is a paragraph."""
     cells = _cells(mapping(table.get("data")), table, items)
     if cells:
-        title, title_boxes = (
-            items.caption_text(table),
-            items.caption_boxes(table),
-        )
+        title, title_boxes = items.caption_text(table), items.caption_boxes(table)
         block = table_block(cells, title, items.pages.boxes(table), title_boxes)
         yield replace(block, zone=Zone.FRONT) if table.get("label") == "document_index" else block
     else:
@@ -99,13 +98,15 @@ def table_blocks(table: Item, items: Items) -> Iterator[Block]:
 
 
 def picture_blocks(picture: Item, items: Items) -> Iterator[Block]:
-    """The caption, the descriptions, the chart's data and the footnotes of a picture."""
+    """The blocks of a picture: its caption, its descriptions, the data of its charts as tables, and
+    its footnotes. If there are charts, the caption is their title."""
     boxes = items.pages.boxes(picture)
     caption = items.caption_text(picture)
-    stated = [
-        (chart, _cells(mapping(chart.get("chart_data")), {}, items)) for chart in _charts(picture)
+    charts = [
+        (chart, cells)
+        for chart in _charts(picture)
+        if (cells := _cells(mapping(chart.get("chart_data")), {}, items))
     ]
-    charts = [(chart, cells) for chart, cells in stated if cells]
     if not charts:
         yield from items.attached_blocks(picture, "captions", BlockKind.FIGURE)
     for text in _descriptions(picture):
@@ -121,8 +122,8 @@ def picture_blocks(picture: Item, items: Items) -> Iterator[Block]:
 
 
 def _descriptions(picture: Item) -> list[str]:
-    """Descriptions, each once: newer files keep them in `meta`, older ones in `annotations`, some
-    in both."""
+    """The descriptions of a picture, each once. Newer files have them in `meta`, older ones in
+    `annotations`, some in both."""
     annotations = [mapping(entry) for entry in sequence(picture.get("annotations"))]
     texts = [
         text_field(entry.get("text")) for entry in annotations if entry.get("kind") == "description"
@@ -132,6 +133,7 @@ def _descriptions(picture: Item) -> list[str]:
 
 
 def _charts(picture: Item) -> list[Item]:
+    """The charts of a picture; newer files have one in `meta`, older ones in `annotations`."""
     newer = mapping(mapping(picture.get("meta")).get("tabular_chart"))
     older = [mapping(entry) for entry in sequence(picture.get("annotations"))]
     return (
@@ -142,32 +144,31 @@ def _charts(picture: Item) -> list[Item]:
 
 
 def _cells(data: Item, table: Item, items: Items) -> list[Cell]:
-    """The cells of a table, one per grid position; without what the items of a formatted cell
-    strike out."""
+    """The cells of a table, the first at each position. A formatted cell refers to items with its
+    text; if some of these are struck out, only the others make its text."""
     by_position: dict[tuple[int, int], Cell] = {}
-    for stated in map(mapping, sequence(data.get("table_cells"))):
-        cell = _cell(stated, items.pages.cell_box(stated, table))
+    for cell_item in map(mapping, sequence(data.get("table_cells"))):
+        cell = _cell(cell_item, items.pages.cell_box(cell_item, table))
         if cell is not None:
-            left = [items.text_of(item) for item in items.texts_below(stated.get("ref"))]
-            if not all(left):
-                cell = replace(cell, text=" ".join(" ".join(left).split()))
+            texts = [items.text_of(item) for item in items.texts_below(cell_item.get("ref"))]
+            if not all(texts):  # a struck item has no text
+                cell = replace(cell, text=" ".join(" ".join(texts).split()))
             by_position.setdefault((cell.row, cell.col), cell)
     return list(by_position.values())
 
 
-def _cell(stated: Item, boxes: tuple[Box, ...]) -> Cell | None:
-    row, col = (
-        whole_number(stated.get("start_row_offset_idx")),
-        whole_number(stated.get("start_col_offset_idx")),
-    )
+def _cell(item: Item, boxes: tuple[Box, ...]) -> Cell | None:
+    """The cell of an item; None if it has no valid position."""
+    row = whole_number(item.get("start_row_offset_idx"))
+    col = whole_number(item.get("start_col_offset_idx"))
     if row is None or col is None or min(row, col) < 0:
         return None
     row_span, col_span = (
-        min(max(whole_number(stated.get(name)) or 1, 1), _MAX_SPAN)
+        min(max(whole_number(item.get(name)) or 1, 1), _MAX_SPAN)
         for name in ("row_span", "col_span")
     )
-    text = " ".join(text_field(stated.get("text")).split())
-    is_header, is_stub = (stated.get(name) is True for name in ("column_header", "row_header"))
+    text = " ".join(text_field(item.get("text")).split())
+    is_header, is_stub = (item.get(name) is True for name in ("column_header", "row_header"))
     return Cell(row, col, text, row_span, col_span, is_header, is_stub, boxes=boxes)
 
 
@@ -185,26 +186,30 @@ _NO_SPACE_AFTER = re.compile(r"(?<=[(\[{«“])\s+")
 
 
 class _ItemLine(NamedTuple):
+    """A line of a list."""
+
     text: str
     boxes: tuple[Box, ...]
 
 
 @dataclass
 class BodyWalk:
-    """One walk through the body of a parsed DoclingDocument."""
+    """Reads the body of a parsed DoclingDocument once, and counts the items that are left out.
+    `name` is the reference of an item ("#/texts/7")."""
 
     items: Items
     running: frozenset[str] = frozenset()
-    """References of running headers and footers that are labelled otherwise."""
+    """References of running headers and footers that have another label."""
     n_furniture: int = 0
-    """Items left out: page headers and footers, and everything outside the body layer."""
+    """Number of page headers and footers, and of items outside the body layer."""
     n_in_pictures: int = 0
-    """Texts inside pictures (axis labels, thumbnails) left out."""
+    """Number of texts inside pictures (axis labels, thumbnails)."""
     _seen: set[str] = field(default_factory=set)
+    """References of the items that were read; none is read twice."""
 
     def blocks(self) -> list[LevelledBlock]:
-        """The body's blocks in reading order. Raises DocumentLimit for items nested deeper than the
-        limit."""
+        """The blocks of the body in reading order. Raises DocumentLimit for items that are nested
+        too deep."""
         parsed = self.items.parsed
         owners = [
             mapping(item)
@@ -218,15 +223,16 @@ class BodyWalk:
             for reference in sequence(owner.get(name))
         }
         body = mapping(parsed.get("body"))
-        return [levelled for levelled in self._children(body, 1) if levelled.block.text]
+        return [levelled for levelled in self._blocks_below(body, 1) if levelled.block.text]
 
     def notes(self) -> tuple[str, ...]:
-        """What a reader of the blocks should know."""
+        """A note for the user if texts inside pictures were left out."""
         return (
             (f"{self.n_in_pictures} texts inside pictures left out",) if self.n_in_pictures else ()
         )
 
-    def _children(self, item: Item, depth: int) -> Iterator[LevelledBlock]:
+    def _blocks_below(self, item: Item, depth: int) -> Iterator[LevelledBlock]:
+        """The blocks of the children of an item that were not read yet."""
         self._demand_depth(depth)
         for reference in sequence(item.get("children")):
             name, child = self.items.item(reference)
@@ -235,6 +241,7 @@ class BodyWalk:
                 yield from self._blocks_of(name, child, depth + 1)
 
     def _blocks_of(self, name: str, item: Item, depth: int) -> Iterator[LevelledBlock]:
+        """The blocks of an item and of the items below it."""
         label = text_field(item.get("label"))
         if (
             item.get("content_layer", "body") != "body"
@@ -247,23 +254,24 @@ class BodyWalk:
         if collection == "tables":
             yield from (LevelledBlock(block) for block in table_blocks(item, self.items))
         elif collection == "pictures":
-            self._pass_over(item, depth)
+            self._count_texts_below(item, depth)
             yield from (LevelledBlock(block) for block in picture_blocks(item, self.items))
         elif label in _LISTS:
-            yield from self._list(item, depth)
+            yield from self._list_blocks(item, depth)
         elif label == "inline":
             text, boxes = self._inline_text(item, 1)
             yield LevelledBlock(
                 Block(BlockKind.PARAGRAPH, text, spans=(span_over(0, len(text), boxes),))
             )
-        elif label == "list_item":
+        elif label == "list_item":  # without a list around it: read it as a list of one item
             self._seen.discard(name)
-            yield from self._list({"children": [{"$ref": name}]}, depth)
+            yield from self._list_blocks({"children": [{"$ref": name}]}, depth)
         else:
-            yield from self._text(item)
-            yield from self._children(item, depth)
+            yield from self._text_blocks(item)
+            yield from self._blocks_below(item, depth)
 
-    def _text(self, item: Item) -> Iterator[LevelledBlock]:
+    def _text_blocks(self, item: Item) -> Iterator[LevelledBlock]:
+        """The block of a text item, and blocks of its captions; none for an empty text."""
         label = text_field(item.get("label"))
         kind = _KINDS.get(label, BlockKind.PARAGRAPH)
         raw = self.items.text_of(item)
@@ -288,7 +296,8 @@ class BodyWalk:
         yield from (LevelledBlock(caption) for caption in captions)
 
     def _inline_text(self, group: Item, depth: int) -> tuple[str, tuple[Box, ...]]:
-        """The text of a group of formatted runs, and its boxes."""
+        """The text of an inline group, which consists of pieces with different formatting, and its
+        boxes."""
         texts, boxes = [self.items.text_of(group)], list(self.items.pages.boxes(group))
         for reference in sequence(group.get("children")) if depth <= MAX_DEPTH else []:
             name, piece = self.items.item(reference)
@@ -305,14 +314,17 @@ class BodyWalk:
                         texts.append(text)
         return _joined(texts), tuple(dict.fromkeys(boxes))
 
-    def _list(self, group: Item, depth: int) -> Iterator[LevelledBlock]:
+    def _list_blocks(self, group: Item, depth: int) -> Iterator[LevelledBlock]:
+        """The blocks of a list: its lines in one block, or in several if pages go back, and then
+        the blocks of tables and pictures inside."""
         lines: list[_ItemLine] = []
         others: list[LevelledBlock] = []
-        self._collect(group, "", depth, lines, others)
-        for run in _without_steps_back(lines):
+        self._collect_lines(group, "", depth, lines, others)
+        for run in _in_page_order(lines):
             spans, start = [], 0
             for index, line in enumerate(run):
-                end = start + len(line.text) + (index + 1 < len(run))
+                has_line_end = index + 1 < len(run)
+                end = start + len(line.text) + has_line_end
                 spans.append(span_over(start, end, line.boxes))
                 start = end
             yield LevelledBlock(
@@ -320,7 +332,7 @@ class BodyWalk:
             )
         yield from others
 
-    def _collect(
+    def _collect_lines(
         self,
         group: Item,
         indent: str,
@@ -328,7 +340,7 @@ class BodyWalk:
         lines: list[_ItemLine],
         others: list[LevelledBlock],
     ) -> None:
-        """The items of a list as lines; tables and pictures come after the list."""
+        """Add the items of a list to `lines`, and the blocks of other things inside to `others`."""
         self._demand_depth(depth)
         number = 0
         for reference in sequence(group.get("children")):
@@ -340,14 +352,16 @@ class BodyWalk:
             if label == "list_item":
                 number += 1
                 line = self._line(item, indent, number)
-                lines += [line] if line.text.strip() != _marker(item, number) else []
-                self._collect(item, indent, depth + 1, lines, others)
+                if line.text.strip() != _marker(item, number):
+                    lines.append(line)
+                self._collect_lines(item, indent, depth + 1, lines, others)
             elif label in _LISTS:
-                self._collect(item, indent + "  ", depth + 1, lines, others)
+                self._collect_lines(item, indent + "  ", depth + 1, lines, others)
             elif item:
                 others.extend(self._blocks_of(name, item, depth + 1))
 
     def _line(self, item: Item, indent: str, number: int) -> _ItemLine:
+        """The line of a list item: its marker, its text and that of inline groups in it."""
         text, boxes = _joined([self.items.text_of(item)]), self.items.pages.boxes(item)
         for reference in sequence(item.get("children")):
             name, child = self.items.item(reference)
@@ -357,15 +371,16 @@ class BodyWalk:
                 text, boxes = _joined([text, inline]), (*boxes, *inline_boxes)
         return _ItemLine(f"{indent}{_marker(item, number)} {text}".rstrip(), boxes)
 
-    def _pass_over(self, picture: Item, depth: int) -> None:
-        """Texts inside a picture are not read: they are labels and thumbnails, in no order."""
+    def _count_texts_below(self, picture: Item, depth: int) -> None:
+        """Count the texts inside a picture and mark them as seen. They are not read, because they
+        are labels and thumbnails in no order."""
         self._demand_depth(depth)
         for reference in sequence(picture.get("children")):
             name, child = self.items.item(reference)
             if name not in self._seen:
                 self._seen.add(name)
                 self.n_in_pictures += bool(self.items.text_of(child).strip())
-                self._pass_over(child, depth + 1)
+                self._count_texts_below(child, depth + 1)
 
     def _demand_depth(self, depth: int) -> None:
         if depth > MAX_DEPTH:
@@ -373,20 +388,22 @@ class BodyWalk:
 
 
 def _marker(item: Item, number: int) -> str:
+    """The marker of a list item as it is printed, or "1." or "-"."""
     return text_field(item.get("marker")).strip() or (
         f"{number}." if item.get("enumerated") is True else "-"
     )
 
 
 def _joined(texts: Iterable[str]) -> str:
-    """Formatted runs as one line: docling strips the spaces between them."""
+    """Pieces of text as one line. Docling removes the spaces between them, so one is put between
+    all, and removed before a comma and similar signs."""
     line = " ".join(" ".join(texts).split())
     return _NO_SPACE_AFTER.sub("", _NO_SPACE_BEFORE.sub("", line))
 
 
-def _without_steps_back(lines: Sequence[_ItemLine]) -> list[list[_ItemLine]]:
-    """The lines in runs in which no line is on an earlier page than the one before it: a block
-    begins on its first page and ends on its last one."""
+def _in_page_order(lines: Sequence[_ItemLine]) -> list[list[_ItemLine]]:
+    """The lines in runs; a new run begins where a line is on an earlier page than the line before.
+    Each run becomes a block, whose pages must ascend."""
     runs: list[list[_ItemLine]] = [[]]
     last_page = 0
     for line in lines:

@@ -1,8 +1,8 @@
-"""Markdown text cut into its blocks, inline marks removed: headings, paragraphs, lists, tables,
-code, figures.
+"""Splits Markdown text into its blocks as plain text: headings, paragraphs, lists, tables, code,
+figures.
 
-Two dialects: files that people wrote in Markdown, and the Markdown that ADE writes for one region
-of a page, where an indented line is not code and ">" starts no quotation.
+There are two dialects: files that people wrote in Markdown, and the Markdown that ADE writes for
+one region of a page, in which an indented line is not code and ">" starts no quotation.
 """
 
 import html
@@ -39,7 +39,7 @@ _STRUCK_TAG = re.compile(r"(</?(?:del|s|strike)(?:\s[^<>]*)?>)", re.IGNORECASE)
 _CHANGE = re.compile(
     r"\{~~.{0,999}?~>(.{0,999}?)~~\}|\{--.{0,999}?--\}|\{\+\+(.{0,999}?)\+\+\}", re.DOTALL
 )
-"""Tracked changes as CriticMarkup writes them."""
+"""Tracked changes in CriticMarkup: "{~~old~>new~~}", "{--deleted--}", "{++added++}"."""
 _SCRIPT_TAG = re.compile(r"<(/?)(su[pb])\b", re.IGNORECASE)
 _LINK_TAG = re.compile(r"<(/?)a\b", re.IGNORECASE)
 _RAISED = re.compile(r"[⁰¹²³⁴-⁹]+")
@@ -51,12 +51,12 @@ class MarkdownPart:
 
     kind: BlockKind
     text: str
-    """Paragraphs and headings keep the line breaks of the source; in lists and tables a line is an
-    item or a row."""
+    """Paragraphs and headings keep the line breaks of the source; in lists and tables each line is
+    an item or a row."""
     level: int = 0
-    """1 to 6 for a heading."""
+    """1 to 6 for a heading, 0 for other blocks."""
     title: str = ""
-    """Language of code, caption of a table."""
+    """Language of code, or caption of a table."""
     cells: tuple[Cell, ...] = ()
 
 
@@ -64,20 +64,21 @@ def markdown_parts(text: str, dialect: Dialect) -> list[MarkdownPart]:
     """The blocks of `text` in order. Raises RecursionError when they are nested too deep."""
     from markdown_it.tree import SyntaxTreeNode
 
-    left = _CHANGE.sub(lambda change: change[1] or change[2] or "", text)
+    accepted = _CHANGE.sub(lambda change: change[1] or change[2] or "", text)
     parts = [
         part
-        for node in SyntaxTreeNode(_parser(dialect).parse(left)).children
+        for node in SyntaxTreeNode(_parser(dialect).parse(accepted)).children
         for part in _block(node)
     ]
     names = speakers(
         line for part in parts if part.kind is BlockKind.PARAGRAPH for line in part.text.split("\n")
     )
-    return [one for part in parts for one in _turns(part, names)]
+    return [turn for part in parts for turn in _turns(part, names)]
 
 
 def _turns(part: MarkdownPart, names: Set[str]) -> list[MarkdownPart]:
-    """A paragraph in which several people speak, each on lines of their own, as one of each."""
+    """A paragraph of an interview, split into one paragraph per speaker. names: starts of lines
+    with the name of a speaker, "Q:"."""
     if part.kind is not BlockKind.PARAGRAPH:
         return [part]
     turns: list[str] = []
@@ -90,7 +91,7 @@ def _turns(part: MarkdownPart, names: Set[str]) -> list[MarkdownPart]:
 
 
 def plain_line(text: str) -> str:
-    """`text`, which may hold inline Markdown and HTML, as one plain line."""
+    """`text`, which may contain inline Markdown and HTML, as plain text on one line."""
     from markdown_it.tree import SyntaxTreeNode
 
     tree = SyntaxTreeNode(_parser("ade").parseInline(" ".join(text.split())))
@@ -114,14 +115,16 @@ def _parser(dialect: Dialect) -> "MarkdownIt":
 
 
 def _scripts_rule(state: "StateCore") -> None:
-    """Before "$_2$" is read as emphasis."""
+    """Rule of the parser that replaces raised and lowered digits. It runs before inline Markdown is
+    read, in which "$_2$" would be emphasis."""
     for token in state.tokens:
         if token.type == "inline":
             token.content = with_scripts(token.content)
 
 
 def _struck_rule(state: "StateCore") -> None:
-    """Take out what is struck through, between marks or tags, also over several blocks."""
+    """Rule of the parser that removes struck text, between marks or HTML tags, also over several
+    blocks."""
     state.tokens = _without_struck(state.tokens)
     for token in state.tokens:
         token.children = token.children and _without_struck(token.children)
@@ -131,28 +134,29 @@ def _without_struck(tokens: "Sequence[Token]") -> "list[Token]":
     for token in tokens:
         if token.type == "html_block":
             token.content = _without_struck_html(token.content)
-    return _unstruck((token, _mark_of(token), token.level) for token in tokens)
+    return _not_struck((token, _strike_tag(token), token.level) for token in tokens)
 
 
 def _without_struck_html(text: str) -> str:
-    return "".join(
-        _unstruck(
-            (part, part if nth % 2 else "", 0) for nth, part in enumerate(_STRUCK_TAG.split(text))
-        )
-    )
+    parts = enumerate(_STRUCK_TAG.split(text))  # every second part is a tag
+    return "".join(_not_struck((part, part if nth % 2 else "", 0) for nth, part in parts))
 
 
-def _mark_of(token: "Token") -> str:
-    """The tag that opens or closes struck text in or with a token."""
+def _strike_tag(token: "Token") -> str:
+    """The tag with which a token opens or closes struck text; empty for other tokens."""
     tag = _STRUCK_TAG.search(token.content) if token.type.startswith("html_") else None
     return tag[0] if tag else {"s_open": "<s>", "s_close": "</s>"}.get(token.type, "")
 
 
-def _unstruck(pieces: Iterable[tuple[Piece, str, int]]) -> list[Piece]:
-    """The pieces without those from each opening tag to its closing one of the same level; a tag
-    without the other strikes nothing."""
+def _not_struck(pieces: Iterable[tuple[Piece, str, int]]) -> list[Piece]:
+    """The pieces that are not between an opening tag and the closing tag of the same level. A tag
+    without its counterpart removes nothing.
+
+    pieces: each with its tag (empty for none) and its level of nesting.
+    """
     kept: list[Piece] = []
     opened: list[tuple[int, int]] = []
+    """Index in `kept` and level of the opening tags that are not closed yet."""
     for piece, tag, level in pieces:
         kept.append(piece)
         if tag.startswith("</"):
@@ -164,8 +168,8 @@ def _unstruck(pieces: Iterable[tuple[Piece, str, int]]) -> list[Piece]:
 
 
 def _footnote_rule(state: "StateBlock", start: int, _end: int, silent: bool) -> bool:
-    """`[^1]: text` with its indented continuation lines; CommonMark would take it for a link or a
-    paragraph."""
+    """Rule of the parser for a footnote, `[^1]: text` with indented lines below, which CommonMark
+    would read as a link or a paragraph."""
     first = state.src[state.bMarks[start] + state.tShift[start] : state.eMarks[start]]
     match = _FOOTNOTE.match(first)
     if match is None:
@@ -184,6 +188,7 @@ def _footnote_rule(state: "StateBlock", start: int, _end: int, silent: bool) -> 
 
 
 def _block(node: "SyntaxTreeNode") -> Iterator[MarkdownPart]:
+    """The parts of a block node, or of the blocks inside it."""
     match node.type:
         case "heading":
             yield MarkdownPart(BlockKind.HEADING, _text(node), level=int(node.tag[1]))
@@ -208,53 +213,58 @@ def _block(node: "SyntaxTreeNode") -> Iterator[MarkdownPart]:
 
 
 def _pipe_cells(table: "SyntaxTreeNode") -> Iterator[Cell]:
-    """The cells of a pipe table.
+    """The cells of a table with pipes.
 
-    Its first row is a header by its form alone: one with values is a row like others, unless the
-    header goes on below it with a row of words that has no name. Exports write the words of a
-    merged cell into each column that it covers.
+    Pipe tables must begin with a header row, so a first row may be no real header: with values in
+    it, it is one only if the next row has no name and only words, as a second header row has.
+    Neighbouring cells with the same words are one merged cell, because exports repeat its words in
+    each column.
     """
     rows = [
         [_text(cell).replace("\n", " ") for cell in row.children]
         for part in table.children
         for row in part.children
     ]
-    goes_on = len(rows) > 1 and not rows[1][0] and not any(map(is_value, rows[1]))
+    has_second_header = len(rows) > 1 and not rows[1][0] and not any(map(is_value, rows[1]))
     for index, texts in enumerate(rows):
-        is_header = index == 0 and (goes_on or not any(map(is_value, texts[1:])))
+        is_header = index == 0 and (has_second_header or not any(map(is_value, texts[1:])))
         col = 0
-        for text, alike in groupby(texts):
-            n_alike = len(list(alike))
+        for text, equal_texts in groupby(texts):
+            n_equal = len(list(equal_texts))
             is_merged = bool(text) and not is_value(text)
-            for _ in range(1 if is_merged else n_alike):
-                col_span = n_alike if is_merged else 1
+            col_span = n_equal if is_merged else 1
+            for _ in range(n_equal // col_span):
                 yield Cell(index, col, text, col_span=col_span, is_header=is_header)
                 col += col_span
 
 
 def _is_image_alone(paragraph: "SyntaxTreeNode") -> bool:
-    pieces = [piece for inline in paragraph.children for piece in inline.children]
-    seen = [
-        piece
-        for piece in pieces
-        if piece.type != "softbreak" and piece.content.strip() + piece.type != "text"
-    ]
-    return bool(seen) and all(piece.type == "image" for piece in seen)
+    """Whether a paragraph consists of images, with nothing but line ends and blanks between
+    them."""
+    types = {
+        piece.type
+        for inline in paragraph.children
+        for piece in inline.children
+        if piece.type != "softbreak" and (piece.type != "text" or piece.content.strip())
+    }
+    return types == {"image"}
 
 
 def _paragraphs(node: "SyntaxTreeNode") -> list[str]:
-    """The text of a paragraph; each row of a table in LaTeX is a paragraph."""
+    """The text of a paragraph, or the rows of a LaTeX table in it."""
     rows = plain_rows("\n".join(inline.content for inline in node.children))
     return [_text(node)] if rows is None else rows
 
 
 def _text(node: "SyntaxTreeNode") -> str:
+    """The plain text of a node, with the line breaks of the source."""
     lines = "".join(_inline(inline.children) for inline in node.children).split("\n")
     return "\n".join(" ".join(line.split()) for line in lines).strip()
 
 
 def _inline(nodes: Sequence["SyntaxTreeNode"]) -> str:
-    """Plain text of inline nodes; `<sup>` and `<sub>` become raised and lowered characters."""
+    """The plain text of inline nodes; digits in `<sup>` and `<sub>` become superscript and subscript
+    characters."""
     parts: list[str] = []
     open_tag, is_linked = "", False
     for node in nodes:
@@ -284,6 +294,7 @@ def _inline_node(node: "SyntaxTreeNode") -> str:
 
 
 def _list_lines(node: "SyntaxTreeNode", indent: str) -> Iterator[str]:
+    """The lines of a list, each with its mark or number."""
     number = int(node.attrs.get("start", 1)) if node.type == "ordered_list" else None
     for item in node.children:
         mark = f"{item.markup or '-'} " if number is None else f"{number}{item.markup or '.'} "
@@ -292,11 +303,12 @@ def _list_lines(node: "SyntaxTreeNode", indent: str) -> Iterator[str]:
 
 
 def _item_lines(item: "SyntaxTreeNode", indent: str, mark: str) -> Iterator[str]:
-    """The item's own text on one line after its mark; what is nested in it follows, indented."""
-    own = [child for child in item.children if child.type == "paragraph"]
+    """The lines of a list item: its paragraphs on one line after its mark, then its nested blocks,
+    indented."""
+    paragraphs = [child for child in item.children if child.type == "paragraph"]
     nested = [child for child in item.children if child.type != "paragraph"]
-    text = " ".join(text for child in own for text in _paragraphs(child)).replace("\n", " ")
-    if text or not own:  # not one that is struck out as a whole
+    text = " ".join(text for child in paragraphs for text in _paragraphs(child)).replace("\n", " ")
+    if text or not paragraphs:  # an item that is struck out has an empty paragraph
         yield f"{indent}{mark}{text}".rstrip()
     for child in nested:
         if child.type in ("bullet_list", "ordered_list"):
@@ -307,6 +319,7 @@ def _item_lines(item: "SyntaxTreeNode", indent: str, mark: str) -> Iterator[str]
 
 
 def _html_parts(source: str) -> Iterator[MarkdownPart]:
+    """The tables in a piece of HTML, and the text between them."""
     for piece in split_tables(_DROPPED_ELEMENTS.sub(" ", source)):
         if isinstance(piece, HtmlTable):
             lines = table_lines(piece.cells)
@@ -317,4 +330,4 @@ def _html_parts(source: str) -> Iterator[MarkdownPart]:
             text = html.unescape(_TAG.sub(" ", with_scripts(piece)))
             rows = plain_rows(text)
             paragraphs = [" ".join(text.split())] if rows is None else rows
-            yield from (MarkdownPart(BlockKind.PARAGRAPH, one) for one in paragraphs if one)
+            yield from (MarkdownPart(BlockKind.PARAGRAPH, plain) for plain in paragraphs if plain)

@@ -1,6 +1,6 @@
 """TEI XML, as GROBID and scholarly editors write it; entry point: `document`.
 
 `sniffing`      whether a file is TEI
-`structure`     the walk over the tree; it reads `elements`, `floats` and collects `text`
-`paging`        pages of all blocks, from `pages` (proofs per block) and `coords`
+`structure`     reads the tree into blocks, with the help of `elements`, `floats` and `text`
+`paging`        pages of all blocks, from `pages` (what proves a page) and `coords`
 """

@@ -1,8 +1,8 @@
-"""GROBID's coordinates: the place and page of an element.
+"""Reads GROBID's coordinates: the page of an element and its rectangle there.
 
 `coords="4,72.0,93.9,113.6,9.4;4,..."` holds one area per line or fragment: page (1-based), left,
 top, width and height in PDF points, origin top left. `<facsimile><surface n lrx lry>` gives the
-size of each page; without it an area still proves its page, but there is no box. Source: GROBID's
+size of each page; without it an area still tells its page, but there is no box. Source: GROBID's
 documentation, "Coordinates of structures in the original PDF".
 """
 
@@ -15,9 +15,9 @@ from lxml import etree
 from rag_assets.core.domain import Box
 
 _LINE_OVERLAP = 0.5
-"""Two areas are on one line if they share this part of the lower one's height."""
+"""Two areas are on one line if they overlap by this part of the smaller height."""
 _WORD_GAPS = 2.0
-"""Areas of one line that are nearer than so many line heights are joined."""
+"""Areas of one line are joined if the gap between them is at most this many line heights."""
 
 
 class Area(NamedTuple):
@@ -39,8 +39,7 @@ class Area(NamedTuple):
 
 
 def areas_of(element: etree._Element) -> tuple[Area, ...]:
-    """The areas in an element's `coords` (in headers `coord`); fragments that make no sense are
-    passed over."""
+    """The areas in an element's `coords` (in headers `coord`); invalid fragments are left out."""
     coords = element.get("coords") or element.get("coord")
     if not coords:
         return ()
@@ -48,8 +47,8 @@ def areas_of(element: etree._Element) -> tuple[Area, ...]:
 
 
 def page_sizes(root: etree._Element) -> dict[int, Area]:
-    """The rectangle of each page, from the facsimile's surfaces; its corner is seldom anything but
-    0, 0."""
+    """Page -> its rectangle, from the surfaces of the facsimile. The top left corner is nearly
+    always 0, 0."""
     sizes = {}
     for surface in root.iter("{*}surface"):
         left, top = (_number(surface.get(name)) or 0.0 for name in ("ulx", "uly"))
@@ -67,7 +66,7 @@ def page_sizes(root: etree._Element) -> dict[int, Area]:
 
 
 def boxes_of(areas: Iterable[Area], sizes: Mapping[int, Area]) -> tuple[Box, ...]:
-    """The areas as fractions of their pages, clipped to them; an area of a page of unknown size
+    """The areas as fractions of their pages, clipped to the page; an area on a page of unknown size
     gives no box."""
     boxes = []
     for area in areas:
@@ -87,7 +86,8 @@ def boxes_of(areas: Iterable[Area], sizes: Mapping[int, Area]) -> tuple[Box, ...
 
 
 def whole_lines(areas: Iterable[Area]) -> tuple[Area, ...]:
-    """Fragments of one line joined: GROBID leaves the references out of a paragraph's areas."""
+    """The areas, where neighbours on the same line are joined: GROBID leaves a gap for each
+    reference in a paragraph."""
     lines: list[Area] = []
     for area in areas:
         for index in range(len(lines) - 1, max(-1, len(lines) - 4), -1):
@@ -100,6 +100,7 @@ def whole_lines(areas: Iterable[Area]) -> tuple[Area, ...]:
 
 
 def _touch(one: Area, other: Area) -> bool:
+    """Whether two areas are on the same line, with at most a small gap between them."""
     if one.page != other.page:
         return False
     height = min(one.height, other.height)
@@ -115,6 +116,7 @@ def _union(one: Area, other: Area) -> Area:
 
 
 def _area(fragment: str) -> Area | None:
+    """The area of "page,left,top,width,height"; None if it is invalid."""
     numbers = [number for part in fragment.split(",") if (number := _number(part)) is not None]
     if len(numbers) != 5 or numbers[0] < 1 or numbers[0] != int(numbers[0]) or min(numbers[3:]) < 0:
         return None

@@ -1,13 +1,14 @@
 """TEI files: GROBID's full texts and training files, and TEI written by people.
 
-`structure` reads the tree into blocks, `paging` gives them pages and their place in the reading
-order. The abstract is FRONT, the body BODY, appendices ANNEX, acknowledgements and the like
-STATEMENTS, the reference list BACK. A heading reads as printed ("3.1 Methods") and is the last
-title of its section path. A figure's text is its caption; a table's caption is its title.
+`structure` reads the tree into blocks, `paging` gives them pages and puts them into reading order.
+The abstract is FRONT, the body BODY, appendices ANNEX, acknowledgements and similar sections
+STATEMENTS, the reference list BACK. A heading has its text as printed ("3.1 Methods") and is the
+last title of its section path. The text of a figure is its caption; the caption of a table is its
+title.
 
 GROBID fills the header from the printed page and makes mistakes: authors without a name, funders
-among the authors, an empty date. What names nobody is left out; whether the rest is right, only the
-printed page can tell.
+among the authors, an empty date. Authors without a name are left out; the other mistakes cannot be
+noticed here.
 """
 
 import re
@@ -50,14 +51,15 @@ from rag_assets.parsing.shared.xml_trees import XmlTree, entity_text, read_xml
 _MAX_NAMES = 5_000
 """Some physics papers have thousands of authors."""
 _MAX_CHARS = 300
-"""A longer statement is not a name, a journal or a date."""
+"""A longer text is not a name, a journal or a date."""
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 _TYPES = {"j": "article-journal", "m": "chapter"}
 
 
 def title_of(root: etree._Element) -> str:
-    """The main title of the file's own description, else the title page's."""
+    """The main title in the header; if there is none, any other title there, or that of the title
+    page."""
     titles = [
         *root.iterfind(".//{*}teiHeader/{*}fileDesc/{*}titleStmt/{*}title"),
         *root.iter("{*}docTitle"),
@@ -67,13 +69,13 @@ def title_of(root: etree._Element) -> str:
 
 
 def record_of(root: etree._Element) -> Record:
-    """The statements of the header. The date of a header without a description of the source is
-    that of the file, not of the work, so it is left out."""
+    """The bibliographic data of the header. If the header does not describe the printed source, its
+    date is that of the file, not of the paper, and is left out."""
     header = root.find(".//{*}teiHeader")
-    described = None if header is None else header.find("{*}fileDesc")
-    if header is None or described is None:
+    file_description = None if header is None else header.find("{*}fileDesc")
+    if header is None or file_description is None:
         return Record(title=title_of(root) or None)
-    source = described.find("{*}sourceDesc//{*}biblStruct")
+    source = file_description.find("{*}sourceDesc//{*}biblStruct")
     first = _first_in(source)
     levels = (
         []
@@ -82,8 +84,8 @@ def record_of(root: etree._Element) -> Record:
     )
     return Record(
         title=title_of(root) or None,
-        authors=_authors(described, source),
-        year=_year(described, source),
+        authors=_authors(file_description, source),
+        year=_year(file_description, source),
         venue=first("{*}monogr/{*}title"),
         volume=first(".//{*}biblScope[@unit='volume']"),
         issue=first(".//{*}biblScope[@unit='issue']"),
@@ -91,48 +93,58 @@ def record_of(root: etree._Element) -> Record:
         doi=first(".//{*}idno[@type='DOI']"),
         arxiv=first(".//{*}idno[@type='arXiv']"),
         pmid=first(".//{*}idno[@type='PMID']"),
-        keywords=tuple(_stated(header.iterfind("{*}profileDesc/{*}textClass/{*}keywords/{*}term"))),
+        keywords=tuple(
+            _short_texts(header.iterfind("{*}profileDesc/{*}textClass/{*}keywords/{*}term"))
+        ),
         language=next(
             (text.get(_LANGUAGE) for text in root.iter("{*}text") if text.get(_LANGUAGE)), None
         ),
         licence=next(
-            (one.get("target") for one in described.iter("{*}licence") if one.get("target")), None
+            filter(None, (each.get("target") for each in file_description.iter("{*}licence"))), None
         ),
         type=next((_TYPES[level] for level in levels if level in _TYPES), None),
     )
 
 
 def text_of(element: etree._Element) -> str:
-    """The text on one line."""
+    """The text of an element on one line."""
     return " ".join(InlineReader().read(element).text.split())
 
 
-def _first_in(place: etree._Element | None) -> Callable[[str], str | None]:
-    return lambda path: None if place is None else next(_stated(place.iterfind(path)), None)
+def _first_in(element: etree._Element | None) -> Callable[[str], str | None]:
+    """A function: path below `element` -> text of the first element there that has a short text;
+    None without any."""
+    return lambda path: (
+        None if element is None else next(_short_texts(element.iterfind(path)), None)
+    )
 
 
-def _authors(described: etree._Element, source: etree._Element | None) -> tuple[Person, ...]:
-    """From the description of the source, else from that of the file."""
+def _authors(file_description: etree._Element, source: etree._Element | None) -> tuple[Person, ...]:
+    """The authors in the description of the source; if there are none, those of the file."""
     found: list[Person] = []
     if source is not None:
         found = _persons(source.iterfind("{*}analytic/{*}author"))
         found = found or _persons(source.iterfind("{*}monogr/{*}author"))
-    return tuple(found or _persons(described.iterfind("{*}titleStmt/{*}author")))
+    return tuple(found or _persons(file_description.iterfind("{*}titleStmt/{*}author")))
 
 
 def _persons(authors: Iterable[etree._Element]) -> list[Person]:
-    found = (_person(author) for author in authors)
-    return list({one.name: one for one in found if one and len(one.name) <= _MAX_CHARS}.values())[
-        :_MAX_NAMES
-    ]
+    """The authors that have a name, each name once."""
+    persons = filter(None, map(_person, authors))
+    by_name = {person.name: person for person in persons if len(person.name) <= _MAX_CHARS}
+    return list(by_name.values())[:_MAX_NAMES]
 
 
 def _person(author: etree._Element) -> Person | None:
-    """The parts of a person's name, or the name of a collaboration; without them, the text of an
-    author that holds nothing but a name. Other organisations are places of work and funders."""
+    """The person or collaboration that an `author` element names; None if it names none.
+
+    An element with no `persName` and no child elements is taken as a plain name. Other
+    organisations in it are employers and funders.
+    """
     person = author.find(".//{*}persName")
     if person is None:
-        if collaboration := next(_stated(author.iterfind("{*}orgName[@type='collaboration']")), ""):
+        organisations = author.iterfind("{*}orgName[@type='collaboration']")
+        if collaboration := next(_short_texts(organisations), ""):
             return Person(collaboration)
         text = "" if len(author) else text_of(author)
         return Person(text) if text else None
@@ -144,25 +156,26 @@ def _person(author: etree._Element) -> Person | None:
     return Person(
         family,
         " ".join(filter(None, given)),
-        orcid=next(_stated(author.iterfind("{*}idno[@type='ORCID']")), None),
+        orcid=next(_short_texts(author.iterfind("{*}idno[@type='ORCID']")), None),
         affiliation=next(
-            _stated(author.iterfind("{*}affiliation/{*}orgName[@type='institution']")), None
+            _short_texts(author.iterfind("{*}affiliation/{*}orgName[@type='institution']")), None
         ),
     )
 
 
-def _year(described: etree._Element, source: etree._Element | None) -> int | None:
+def _year(file_description: etree._Element, source: etree._Element | None) -> int | None:
     if source is None:
         return None
     dates = (
         *source.iterfind("{*}monogr/{*}imprint/{*}date"),
-        *described.iterfind("{*}publicationStmt/{*}date"),
+        *file_description.iterfind("{*}publicationStmt/{*}date"),
     )
     found = (_YEAR.search(date.get("when") or text_of(date)) for date in dates)
     return next((int(year[0]) for year in found if year), None)
 
 
 def _pages(source: etree._Element | None) -> str | None:
+    """The pages of the paper in its journal, "12-20"."""
     if source is None:
         return None
     for scope in source.iterfind(".//{*}biblScope[@unit='page']"):
@@ -172,8 +185,8 @@ def _pages(source: etree._Element | None) -> str | None:
     return None
 
 
-def _stated(elements: Iterable[etree._Element]) -> Iterator[str]:
-    """The texts that are neither empty nor too long to be a statement."""
+def _short_texts(elements: Iterable[etree._Element]) -> Iterator[str]:
+    """The texts of the elements, without empty and very long ones."""
     return (text for element in elements if 0 < len(text := text_of(element)) <= _MAX_CHARS)
 
 
@@ -181,12 +194,12 @@ _HEADING = "References"
 
 
 def reference_list(root: etree._Element) -> Block | None:
-    """All entries of the file's reference lists in order, one a line; None without any. Lists
-    inside the header are those of the paper itself and are left out."""
+    """A block with all entries of the reference lists in order, one per line; None if there are
+    none. A list in the header describes the paper itself and is left out."""
     lines, spans, length = [], [], 0
     for entry in _entries(root):
-        line = _raw(entry) or (
-            _assembled(entry) if name_of(entry) == "biblStruct" else _text(entry)
+        line = _printed_text(entry) or (
+            _assembled_text(entry) if name_of(entry) == "biblStruct" else text_of(entry)
         )
         if not line:
             continue
@@ -208,21 +221,21 @@ def _entries(root: etree._Element) -> Iterator[etree._Element]:
             yield from found.iter("{*}biblStruct", "{*}bibl")
 
 
-def _raw(entry: etree._Element) -> str:
-    """The printed words, where GROBID kept them."""
+def _printed_text(entry: etree._Element) -> str:
+    """The text of an entry as it is printed, if GROBID kept it; else empty."""
     note = entry.find("{*}note[@type='raw_reference']")
-    return "" if note is None else _text(note)
+    return "" if note is None else text_of(note)
 
 
-def _assembled(entry: etree._Element) -> str:
-    """The parts of an entry in the order of print: authors (year). Title. Venue, volume (issue),
-    pages. DOI."""
+def _assembled_text(entry: etree._Element) -> str:
+    """The text of an entry from its parts, in the usual order: authors (year). Title. Venue, volume
+    (issue), pages. DOI."""
     authors = ", ".join(
         filter(None, (_person_of_entry(author) for author in entry.iterfind(".//{*}author")))
     )
-    dates = (date.get("when") or _text(date) for date in entry.iterfind(".//{*}imprint/{*}date"))
+    dates = (date.get("when") or text_of(date) for date in entry.iterfind(".//{*}imprint/{*}date"))
     year = next(filter(None, dates), "")
-    titles = [_text(title) for title in entry.iterfind(".//{*}title")]
+    titles = [text_of(title) for title in entry.iterfind(".//{*}title")]
     scopes = {scope.get("unit"): _scope(scope) for scope in entry.iterfind(".//{*}biblScope")}
     issue = f"({scopes['issue']})" if scopes.get("issue") else ""
     places = [
@@ -230,9 +243,9 @@ def _assembled(entry: etree._Element) -> str:
         scopes.get("page") or "",
         _first(entry, ".//{*}publisher"),
     ]
-    identifiers = [f"doi:{_text(found)}" for found in entry.iterfind(".//{*}idno[@type='DOI']")]
+    identifiers = [f"doi:{text_of(found)}" for found in entry.iterfind(".//{*}idno[@type='DOI']")]
     identifiers += [
-        f"arXiv:{_text(found).removeprefix('arXiv:')}"
+        f"arXiv:{text_of(found).removeprefix('arXiv:')}"
         for found in entry.iterfind(".//{*}idno[@type='arXiv']")
     ]
     parts = [
@@ -245,31 +258,29 @@ def _assembled(entry: etree._Element) -> str:
 
 
 def _person_of_entry(author: etree._Element) -> str:
-    """Family name and initials, "Zobel J"; without a surname the words of the author."""
-    family = " ".join(_text(part) for part in author.iterfind(".//{*}surname"))
-    initials = "".join(_text(part)[:1] for part in author.iterfind(".//{*}forename"))
-    return f"{family} {initials}".strip() if family else _text(author)
+    """Family name and initials, "Zobel J"; without a surname, the text of the element."""
+    family = " ".join(text_of(part) for part in author.iterfind(".//{*}surname"))
+    initials = "".join(text_of(part)[:1] for part in author.iterfind(".//{*}forename"))
+    return f"{family} {initials}".strip() if family else text_of(author)
 
 
 def _scope(scope: etree._Element) -> str:
-    return _text(scope) or "–".join(filter(None, (scope.get("from"), scope.get("to"))))
+    """The text of a `biblScope` (volume, issue or pages), or "from–to"."""
+    return text_of(scope) or "–".join(filter(None, (scope.get("from"), scope.get("to"))))
 
 
 def _first(entry: etree._Element, path: str) -> str:
     found = entry.find(path)
-    return "" if found is None else _text(found)
-
-
-def _text(element: etree._Element) -> str:
-    return " ".join(InlineReader().read(element).text.split())
+    return "" if found is None else text_of(found)
 
 
 def parse_tei(file: RawFile, settings: ParsingSettings) -> Document:
     """Read a TEI file into a Document.
 
-    `n_pages` counts the facsimile's surfaces or the page breaks (text before the first break is a
-    page of its own if there is a paragraph of it, since a break marks the start of a page); without
-    either it is the largest page that coordinates prove. Page labels are the breaks' `@n`.
+    `n_pages` is the number of surfaces in the facsimile, or of page breaks. A break marks the start
+    of a page, so the text before the first break is one more page if it has at least a paragraph.
+    Without surfaces and breaks, it is the largest page in the coordinates. Page labels are the `@n`
+    of the breaks.
 
     Raises UnreadableDocument when the file is not XML, not TEI or without text, DocumentLimit when
     it passes a limit.
@@ -315,11 +326,12 @@ def _collected(tree: XmlTree) -> Collected:
 
 
 def _n_text_chars(root: etree._Element) -> int:
-    """Characters of abstract, front, body, annexes and statements.
+    """Number of characters of abstract, front, body, annexes and statements in the file; compared
+    with the blocks, it tells whether text was lost.
 
-    Left out are the reference list, running headers, deleted text and further readings of a
-    `choice`. Labels and captions that GROBID writes twice count twice, numbers in attributes do not
-    count: the blocks of a file that loses nothing hold between 0.95 and 1.1 times this number.
+    Left out are the reference list, running headers, deleted text and all but one of the readings
+    of a `choice`. Labels and captions that GROBID writes twice count twice; numbers in attributes
+    do not count. If no text is lost, the blocks have between 0.95 and 1.1 times this number.
     """
     parts: list[str] = []
     for abstract in root.iterfind(".//{*}profileDesc/{*}abstract"):
@@ -331,6 +343,7 @@ def _n_text_chars(root: etree._Element) -> int:
 
 
 def _gather(element: etree._Element, zone: Zone, parts: list[str]) -> None:
+    """Add the texts in an element to `parts`, without back matter. zone: of the element."""
     if zone is Zone.BACK:
         return
     parts.append(element.text or "")
@@ -348,6 +361,7 @@ def _gather(element: etree._Element, zone: Zone, parts: list[str]) -> None:
 
 
 def _zone_of_child(parent: etree._Element, child: etree._Element, name: str, zone: Zone) -> Zone:
+    """The zone of a child; only sections have another one than their parent."""
     if not name.startswith(SECTIONS):
         return zone
     heading = heading_of(child)

@@ -1,7 +1,7 @@
-"""How TEI's elements are read: as text that flows on, as blocks of their own, or not at all.
+"""Says how TEI elements are read: as text of the paragraph around them, as separate blocks, or not
+at all.
 
-The walk over the tree (`structure`) and the count of the text it must not lose (`document`) share
-these names.
+`structure` uses this to read the tree, and `document` to count the text that must not be lost.
 """
 
 import re
@@ -10,14 +10,14 @@ from lxml import etree
 
 from rag_assets.core.domain import Zone
 from rag_assets.core.text.headings import names_references, names_statement
-from rag_assets.parsing.shared.superscripts import Written, lowered_after, raised_after
+from rag_assets.parsing.shared.superscripts import ScriptWriter, lowered_after, raised_after
 
 REFERENCES = frozenset({"listBibl", "listbibl", "listBiblio"})
 RUNNING = frozenset({"fw", "page"})
-"""Headers, footers and page numbers that a page carries, not its text."""
+"""Headers, footers and page numbers."""
 _DELETED = frozenset({"del", "surplus"})
 _STRUCK = re.compile(r"\bstr(?:ike|uck)|line-through", re.IGNORECASE)
-_SILENT = frozenset(
+_WITHOUT_TEXT = frozenset(
     {"graphic", "binaryObject", "media", "teiHeader", "facsimile", "standOff", "interpGrp", "index"}
 )
 PARAGRAPHS = frozenset(
@@ -27,24 +27,23 @@ PARAGRAPHS = frozenset(
         "postscript", "titlePart", "label", "bibl", "biblStruct",
     }
 )  # fmt: skip
-"""Units that are read as a paragraph if they are beside paragraphs."""
+"""Elements that are read as a paragraph."""
 SEPARATED = frozenset(
     {
         "l", "s", "lg", "cell", "row", "item", "p", "ab", "head", "label", "figDesc", "div", "list", "table", "td",
         "th", "tr", "entry", "note", "formula", "sp", "speaker", "bibl",
     }
 )  # fmt: skip
-"""Elements whose words are apart from their neighbours', whatever the white space between the
-tags."""
+"""Elements with a space before and after them, also if there is none between the tags."""
 BLOCKS = frozenset({"p", "ab", "lg", "head", "list", "table", "sp", "eg", "egXML", "floatingText"})
-"""Units that end the paragraph around them."""
+"""Elements that end the paragraph around them."""
 CODE = frozenset({"eg", "egXML", "codeblock", "programlisting"})
 TEXT_UNITS = frozenset(
     {"p", "ab", "s", "head", "formula", "figure", "table", "note", "item", "figDesc", "cell", "row"}
 )
 """Elements whose coordinates cover the whole of their text."""
 SECTIONS = ("div", "section", "chapter")
-"""How the names of sections begin: TEI has `div`, `div1` and so on."""
+"""First letters of the names of section elements: TEI has `div`, `div1` and so on."""
 GROUPS = frozenset({"body", "front", "group", "q", "quote", "cit"})
 """Elements treated as blocks if they contain paragraphs, otherwise as inline text."""
 FLOATS = frozenset({"figure", "note", "table"})
@@ -59,36 +58,36 @@ _LOWERED = re.compile(r"\bsub(?:script)?\b", re.IGNORECASE)
 _MARK_TYPES = frozenset({"bibr", "biblio", "foot"})
 _FLOAT_TYPES = frozenset({"figure", "table", "formula"})
 _MARK_NUMBERS = re.compile(r"\s*[1-9]\d{0,2}(?:\s?[,;–—-]\s?[1-9]\d{0,2})*\s?[,;–—-]?\s*")
-_GOES_ON = re.compile(r"[.,]?\d|%")
-"""Behind a mark, this makes it a number that GROBID took for one."""
+_CONTINUES_NUMBER = re.compile(r"[.,]?\d|%")
+"""If this follows a mark, the mark is part of a number, and GROBID was wrong."""
 
 
-def script_of(element: etree._Element, name: str) -> Written | None:
-    """How the digits of an element are written; None unless its name, `rend`, `style` or
-    `rendition` sets it apart."""
-    said = " ".join((name, *(element.get(key) or "" for key in ("rend", "style", "rendition"))))
-    return (
-        raised_after if _RAISED.search(said) else lowered_after if _LOWERED.search(said) else None
-    )
+def script_of(element: etree._Element, name: str) -> ScriptWriter | None:
+    """The function that writes the digits of a raised or lowered element; None for other elements.
+    Decided by its name, `rend`, `style` or `rendition`."""
+    style = " ".join((name, *(element.get(key) or "" for key in ("rend", "style", "rendition"))))
+    if _RAISED.search(style):
+        return raised_after
+    return lowered_after if _LOWERED.search(style) else None
 
 
 def is_number_mark(element: etree._Element, name: str, before: str) -> bool:
-    """Whether an element holds nothing but numbers of notes or references: GROBID does not say that
-    they are raised.
+    """Whether an element is a mark: it contains nothing but numbers of notes or references. GROBID
+    does not say that they are raised.
 
-    before: the characters that it touches. One without a target must touch a word, a number or the
-    end of a sentence, or follow white space: GROBID takes some numbers in prose for references. One
-    that does not say what it refers to may be the number of a section, unless it touches a word or
-    a number.
+    before: the text right before it, up to white space. GROBID takes some numbers in prose for
+    references: an element without a target is no mark after a comma, a semicolon, "-" or "=". An
+    element of unknown type may be the number of a section: it is a mark only right after a letter
+    or digit.
     """
-    if name != "ref" or _GOES_ON.match(element.tail or ""):
+    if name != "ref" or _CONTINUES_NUMBER.match(element.tail or ""):
         return False
     kind = element.get("type")
     if kind not in _MARK_TYPES and (kind in _FLOAT_TYPES or not before[-1:].isalnum()):
         return False
-    is_alone = element.get("target") is None and before.endswith((",", ";", "-", "="))
+    is_plain_number = element.get("target") is None and before.endswith((",", ";", "-", "="))
     return (
-        not is_alone
+        not is_plain_number
         and _MARK_NUMBERS.fullmatch("".join(str(text) for text in element.itertext())) is not None
     )
 
@@ -101,15 +100,16 @@ def name_of(element: etree._Element) -> str:
 
 
 def is_unread(element: etree._Element, name: str) -> bool:
-    """Whether an element's content is not the paper's own text: running headers, the reference
-    list, pictures, what was deleted or struck out and not restored, and the list of grants that
-    GROBID makes of the statements (all 274 grants of 106 files stand in their text as well)."""
+    """Whether the content of an element is left out, because it is not text of the paper: running
+    headers, the reference list, pictures, text that was deleted or struck out and not restored, and
+    the list of grants that GROBID makes (all 274 grants of 106 files occur in the text as
+    well)."""
     if name in _DELETED or (
         name == "hi" and _STRUCK.search(" ".join(map(str, element.attrib.values())))
     ):
         above = element.getparent()
         return above is None or name_of(above) != "restore"
-    if name in RUNNING or name in REFERENCES or name in _SILENT:
+    if name in RUNNING or name in REFERENCES or name in _WITHOUT_TEXT:
         return True
     if name == "note":
         return (element.get("place") or "").startswith("head")
@@ -123,8 +123,8 @@ CHOICES = frozenset({"choice", "app"})
 
 
 def reading_of(choice: etree._Element) -> etree._Element | None:
-    """The regular one of the readings in a `choice` or `app`: all would be the same text several
-    times."""
+    """The reading of a `choice` or `app` that is used: the regular or corrected one, else the
+    first. All of them would be the same text several times."""
     readings = [child for child in choice if name_of(child)]
     for wanted in ("reg", "corr", "expan", "lem"):
         for reading in readings:
@@ -134,12 +134,13 @@ def reading_of(choice: etree._Element) -> etree._Element | None:
 
 
 def is_block_note(note: etree._Element) -> bool:
-    """Whether a note is set apart from the text it belongs to."""
+    """Whether a note becomes a separate block, not text of its paragraph."""
     return not (note.get("place") or "").startswith(("inline", "in-line"))
 
 
 def holds_blocks(element: etree._Element) -> bool:
-    """Whether paragraphs or the like are inside, figures and notes aside."""
+    """Whether an element contains block elements, such as paragraphs, outside of figures and
+    notes."""
     for child in element:
         name = name_of(child)
         if name in BLOCKS or name.startswith(SECTIONS):
@@ -156,10 +157,11 @@ def heading_of(division: etree._Element) -> str:
 
 
 def zone_of(division: etree._Element, current: Zone, heading: str) -> Zone:
-    """The zone of a division of the body or of an annex, by its heading and its `type`.
+    """The zone of a division of the body or of an annex, by its heading and its `type`. current:
+    zone of the element around it.
 
-    GROBID's annexes hold statements on funding, conflicts and the like. A reference list that was
-    taken for text is back matter. GROBID's training files have annexes side by side with the body.
+    GROBID puts statements on funding, conflicts and similar things into annexes, and sometimes a
+    reference list into the text. Its training files have annexes inside the body.
     """
     if current in (Zone.BODY, Zone.ANNEX, Zone.STATEMENTS) and names_references(heading):
         return Zone.BACK
@@ -172,8 +174,8 @@ def zone_of(division: etree._Element, current: Zone, heading: str) -> Zone:
 
 
 def zone_in_back(division: etree._Element, heading: str) -> Zone:
-    """The zone of a direct child of `back`: annexes by type or, without a type, unless the heading
-    says otherwise."""
+    """The zone of a division directly in `back`: an annex by its type or if it has none, else
+    statements; its heading may change that, as in `zone_of`."""
     kind = division.get("type")
     is_annex = kind is None or _ANNEX_TYPES.match(kind) is not None or kind.endswith("notes")
     return zone_of(division, Zone.ANNEX if is_annex else Zone.STATEMENTS, heading)

@@ -1,6 +1,6 @@
-"""Figures, tables, notes and lists of a TEI tree: their captions, notes, cells and items.
+"""Reads figures, tables, notes and lists of a TEI tree: their captions, notes, cells and items.
 
-`paging` decides where they belong in the text.
+Figures, tables and notes are called floats. `paging` decides where they belong in the text.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,18 +20,19 @@ _ROWS = frozenset({"row", "tr"})
 _ROW_GROUPS = frozenset({"thead", "tbody", "tfoot", "tgroup"})
 _CELLS = frozenset({"cell", "td", "th", "entry"})
 _MAX_SPAN = 500
-"""No printed table has a bigger one, and a file that claims it costs memory."""
+"""Largest span of a cell: printed tables have no larger one, and a wrong value would cost
+memory."""
 _ID = "{http://www.w3.org/XML/1998/namespace}id"
 
 
 def float_blocks(
     element: etree._Element, reader: InlineReader, path: tuple[str, ...], zone: Zone
 ) -> list[UnplacedBlock]:
-    """The blocks of a figure, table or note, with the notes below a table; without those that hold
-    no text.
+    """The blocks of a figure, table or note: one, or several if a table has notes below it. Blocks
+    without text are left out.
 
-    Some files have coordinates on the picture alone, so the areas of what is inside count where
-    there are no others.
+    If the element has no coordinates, those of the elements inside are used: some files have
+    coordinates only on the picture.
     """
     areas = areas_of(element) or tuple(area for inner in element.iter() for area in areas_of(inner))
     empty = UnplacedBlock(
@@ -45,8 +46,8 @@ def float_blocks(
 
 
 def trailing_floats(body: etree._Element) -> set[etree._Element]:
-    """The figures, tables and notes behind the last section, where GROBID moves them all; none with
-    page breaks."""
+    """The figures, tables and notes after the last section, where GROBID puts all of them. Empty
+    for a file with page breaks: it is not from GROBID, and its floats are in their places."""
     if next(body.iter("{*}pb"), None) is not None or body.find("{*}div") is None:
         return set()
     floats: set[etree._Element] = set()
@@ -59,24 +60,23 @@ def trailing_floats(body: etree._Element) -> set[etree._Element]:
 
 
 def list_lines(element: etree._Element, reader: InlineReader, aside: SetAside) -> list[TextRun]:
-    """One run per item; a label goes before its item, a list inside an item follows it line by
-    line."""
+    """The lines of a list, one per item. A label is put before its item; the lines of a list inside
+    an item follow it. aside: takes figures and notes."""
     lines: list[TextRun] = []
     line = TextRun()
-    reader.string(element.text, line)
+    reader.add_text(element.text, line)
     for child in element:
         name = name_of(child)
         if name in ("item", "list", "head"):
             lines.append(line)
-            lines.extend(
-                _read_item(child, line, reader, aside)
-                if name == "item"
-                else list_lines(child, reader, aside)
-            )
+            if name == "item":
+                lines.extend(_read_item(child, line, reader, aside))
+            else:
+                lines.extend(list_lines(child, reader, aside))
             line = TextRun()
         else:
-            reader.element(child, line, aside)
-        reader.string(child.tail, line)
+            reader.add_element(child, line, aside)
+        reader.add_text(child.tail, line)
     lines.append(line)
     return [line for line in lines if line.text]
 
@@ -84,10 +84,10 @@ def list_lines(element: etree._Element, reader: InlineReader, aside: SetAside) -
 def _read_item(
     item: etree._Element, line: TextRun, reader: InlineReader, aside: SetAside
 ) -> list[TextRun]:
-    """Add the item's text to `line`; returns the lines of the lists inside it."""
+    """Add the text of the item to `line`. Returns the lines of the lists inside it."""
     below: list[TextRun] = []
     line.space()
-    reader.string(item.text, line)
+    reader.add_text(item.text, line)
     for child in item:
         name = name_of(child)
         if name == "list":
@@ -96,27 +96,29 @@ def _read_item(
         elif name and child.find(".//{*}list") is not None:
             below.extend(_read_item(child, line, reader, aside))
         else:
-            reader.element(child, line, aside)
-        reader.string(child.tail, line)
+            reader.add_element(child, line, aside)
+        reader.add_text(child.tail, line)
     line.space()
     return below
 
 
 @dataclass
 class _FigureParts:
-    """What a figure or a table consists of."""
+    """The parts of a figure or a table."""
 
     captions: list[tuple[str, TextRun]] = field(default_factory=list)
-    """Pieces of the caption with the names of their elements, in the order of the file."""
+    """Name of the element and text of each piece of the caption, in the order of the file."""
     notes: list[TextRun] = field(default_factory=list)
     tables: list[tuple[TextRun, tuple[Cell, ...]]] = field(default_factory=list)
-    """Text, one line per row, and cells."""
+    """Text (one line per row) and cells of each table."""
 
 
 def _figure_blocks(
     figure: etree._Element, reader: InlineReader, empty: UnplacedBlock
 ) -> list[UnplacedBlock]:
-    """`empty` as a figure with its caption, or as the tables in it and the notes below them."""
+    """The blocks of a figure or table. If there are cells: a block for each table, the first with
+    the caption as its title, and one for each note; else one block with caption and notes. empty: a
+    block without text that has everything they share."""
     parts = _FigureParts()
     if name_of(figure) == "table":
         _read_table(figure, parts, reader)
@@ -139,9 +141,11 @@ def _figure_blocks(
 
 
 def _read_figure(figure: etree._Element, parts: _FigureParts, reader: InlineReader) -> None:
-    loose = TextRun()
-    parts.captions.append(("", loose))
-    reader.string(figure.text, loose)
+    """Add the content of a figure to `parts`. Text between the known elements is part of the
+    caption too."""
+    between = TextRun()
+    parts.captions.append(("", between))
+    reader.add_text(figure.text, between)
     for child in figure:
         name = name_of(child)
         if name == "table":
@@ -149,16 +153,16 @@ def _read_figure(figure: etree._Element, parts: _FigureParts, reader: InlineRead
         elif name == "note":
             parts.notes.append(reader.read(child))
         elif name in ("head", "label", "figDesc", "p", "figure"):
-            loose = TextRun()
-            parts.captions.extend([(name, reader.read(child)), ("", loose)])
+            between = TextRun()
+            parts.captions.extend([(name, reader.read(child)), ("", between)])
         else:
-            reader.element(child, loose)
-        reader.string(child.tail, loose)
+            reader.add_element(child, between)
+        reader.add_text(child.tail, between)
 
 
 def _caption(captions: Sequence[tuple[str, TextRun]]) -> TextRun:
-    """Head, label and description in this order, each once: GROBID repeats the label in the
-    head."""
+    """The caption: head, label and description, in this order. GROBID often repeats the label in
+    the head, and the head in the description; such repetitions are left out."""
     ordered = [run for name, run in captions if name == "head" and run.text]
     rest = [run for name, run in captions if name not in ("head", "label") and run.text]
     letters = _letters(" ".join(run.text for run in (*ordered, *rest)))
@@ -175,6 +179,7 @@ def _letters(text: str) -> str:
 
 
 def _read_table(table: etree._Element, parts: _FigureParts, reader: InlineReader) -> None:
+    """Add the text and cells of a table to `parts`; its title rows are added to the caption."""
     rows = list(_rows(table))
     if not rows:
         parts.tables.append((TextRun.joined(_raw_lines(table, reader), "\n"), ()))
@@ -195,15 +200,15 @@ def _read_table(table: etree._Element, parts: _FigureParts, reader: InlineReader
     parts.captions.extend(("title", run) for run in lines[:n_title])
     lines = lines[n_title:]
     cells = read_table(cells, rows_are_lines=True)
-    starts = sorted({cell.row for cell in cells})
-    whole = [
+    starts = sorted({cell.row for cell in cells})  # `read_table` may join several lines to one row
+    joined = [
         TextRun.joined(lines[start:end], " ") for start, end in pairwise([*starts, len(lines)])
     ]
-    parts.tables.append((TextRun.joined(whole, "\n"), tuple(cells)))
+    parts.tables.append((TextRun.joined(joined, "\n"), tuple(cells)))
 
 
 def _rows(table: etree._Element) -> Iterator[etree._Element]:
-    """Rows and what is between them; nothing if there is no row at all."""
+    """The rows of a table, and other elements between them; nothing if there is no row."""
     if next(table.iter("{*}row", "{*}tr"), None) is None:
         return
     for child in table:
@@ -216,6 +221,7 @@ def _rows(table: etree._Element) -> Iterator[etree._Element]:
 def _placed(
     runs: Sequence[tuple[etree._Element, TextRun]], row: int, columns: Columns, role: str | None
 ) -> Iterator[Cell]:
+    """The cells of one row at their columns. runs: elements of the row, with their texts."""
     col = 0
     for element, run in runs:
         if name_of(element) not in _CELLS:
@@ -237,13 +243,13 @@ def _span(cell: etree._Element, tei_name: str, html_name: str) -> int:
 
 
 def _raw_lines(table: etree._Element, reader: InlineReader) -> list[TextRun]:
-    """The printed lines of a table without rows (GROBID's training files)."""
+    """The lines of a table without row elements, by its line breaks (GROBID's training files)."""
     lines = [TextRun()]
-    reader.string(table.text, lines[-1])
+    reader.add_text(table.text, lines[-1])
     for child in table:
         if name_of(child) == "lb":
             lines.append(TextRun())
         else:
-            reader.element(child, lines[-1])
-        reader.string(child.tail, lines[-1])
+            reader.add_element(child, lines[-1])
+        reader.add_text(child.tail, lines[-1])
     return [line for line in lines if line.text]

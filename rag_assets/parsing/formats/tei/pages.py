@@ -1,16 +1,18 @@
-"""The pages of each piece of text, proved by coordinates or page breaks.
+"""Finds the pages of each piece of text from coordinates or page breaks.
 
-GROBID reads a paper page after page, so along its running text pages never go back: two references
-on page 4 prove that all words between them are on page 4. Between a reference on 4 and one on 5 the
-page turns somewhere; the areas of the paragraph, inner references and what a page can hold narrow
-the stretch where, and what is left of it is marked as "4 to 5". A wider doubt gives no page.
-Coordinates that contradict their neighbours prove nothing.
+GROBID reads a paper page by page, so in a chain of text the pages never decrease: two references on
+page 4 prove that all words between them are on page 4. Between a reference on page 4 and one on
+page 5, a new page begins somewhere. Where, is narrowed by the areas of the paragraph, by references
+inside it, and by the amount of text that fits on a page; text that may be on either page gets "4 to
+5". If more than two pages are possible, the text gets no page. Coordinates that contradict their
+neighbours are ignored.
 
-How much text a page can hold at most, estimated from the coordinates a file has.
+The amount of text that fits on a page is estimated from the coordinates (`Layout`). If only
+references have coordinates, the lines below the one reference and above the next can contain only
+so many characters, which limits where the new page begins. All estimates are too high rather than
+too low, so that these limits are safe.
 
-With coordinates on references alone, a turn of the page is known to lie somewhere between two
-references. The lines below the one and above the other hold only so many characters, which bounds
-the place of the turn. All estimates err on the side of more text, so that the bounds hold.
+Offsets count characters of a chain: the texts of its blocks one after the other.
 """
 
 import itertools
@@ -26,39 +28,42 @@ from rag_assets.parsing.formats.tei.text import Mark, TextRun, UnplacedBlock
 from rag_assets.parsing.places.matching import longest_ascending
 
 _LEAST_TOP, _LEAST_BOTTOM = 0.09, 0.92
-"""Text is taken to reach at least from here to here, as shares of the page's height."""
+"""The text area is assumed to reach at least from here to here, as shares of the page's height."""
 _LEAST_WIDTH = 0.7
-"""Text is taken to be at least so wide, as a share of the page's width, both columns together."""
+"""The text area, with all columns, is assumed to have at least this share of the page's width."""
 _LINE_PITCH = 1.08
-"""Distance of two base lines in heights of an area; GROBID's areas are 0.75 to 0.8 of it, so this
-packs more."""
+"""Assumed distance of two lines, in heights of an area. The true distance is larger (1.25 to 1.33
+heights of GROBID's areas), so the estimated number of lines is too high rather than too low."""
 _SPARE = 1.15
-"""Allowance for lines that are denser than the references measured."""
+"""Factor for lines that have more characters than the measured references."""
 _MIN_CHARS, _MIN_SAMPLES = 3, 5
 _MIN_UNIT_LINES = 3
-"""Text units of fewer lines are not measured: formulas and headings are set wider and higher."""
+"""Text units with fewer lines are not measured, because formulas and headings are larger."""
 _CENTRE_BAND = 0.02
 _MAX_CROSSING = 0.04
-"""Two columns, if fewer of the areas than this share lie across the middle of the page."""
+"""A paper has two columns if a smaller share of its areas than this crosses the middle of the
+page."""
 _MAX_COLUMN_WIDTH = 0.55
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The text area and the density of a document's pages."""
+    """The text area of a document's pages, and how much text fits in it."""
 
     sizes: Mapping[int, Area]
+    """Page -> its rectangle."""
     top: float
-    """Upper end of the text area as a share of the page's height."""
+    """Upper edge of the text area, as a share of the page's height from the top."""
     bottom: float
+    """Lower edge, likewise."""
     chars_per_line: float
-    """Most characters on a line across the whole text area."""
+    """Largest number of characters on a line across the whole text area."""
     line_height: float
     """Least distance of two lines, in points."""
     n_columns: int
 
     def column_of(self, area: Area) -> int:
-        """0 for the left column and for what spans the page, 1 for the right column."""
+        """0 for the left column and for an area across the page, 1 for the right column."""
         size = self.sizes.get(area.page)
         if self.n_columns == 1 or size is None or area.width > _MAX_COLUMN_WIDTH * size.width:
             return 0
@@ -72,7 +77,7 @@ class Layout:
         return one.top <= other.top + self.line_height / 2
 
     def chars_before(self, area: Area) -> float:
-        """Most characters of running text that the page holds before `area`."""
+        """Largest number of characters of text on the page of `area` before it."""
         size = self.sizes.get(area.page)
         if size is None:
             return math.inf
@@ -82,7 +87,7 @@ class Layout:
         return self.chars_on(area.page) / 2 + above / 2
 
     def chars_after(self, area: Area) -> float:
-        """Most characters of running text that the page holds after `area`."""
+        """Largest number of characters of text on the page of `area` after it."""
         size = self.sizes.get(area.page)
         if size is None:
             return math.inf
@@ -92,8 +97,8 @@ class Layout:
         return self.chars_on(area.page) / 2 + below / 2
 
     def chars_on(self, page: int) -> float:
-        """Most characters of running text that a page holds; the most of any page if its own size
-        is unknown."""
+        """Largest number of characters of text on a page; if its size is unknown, that of the
+        largest page."""
         size = self.sizes.get(page)
         heights = [size.height] if size else [other.height for other in self.sizes.values()]
         return self._chars_in((self.bottom - self.top) * max(heights)) if heights else math.inf
@@ -106,10 +111,10 @@ class Layout:
 def layout_of(
     marks: Sequence[Mark], others: Iterable[Area], sizes: Mapping[int, Area]
 ) -> Layout | None:
-    """The layout that a document's coordinates show; None if there are too few.
+    """The layout of a document, estimated from its coordinates; None if there are too few.
 
-    marks: the places of the running text. others: areas of references, figures and notes, which
-    show how far text reaches.
+    marks: coordinates of the text, which show how dense it is. others: areas of references, figures
+    and notes, which show only how large the text area is.
     """
     samples = [
         ((mark.end - mark.start) / sum(area.width for area in mark.areas), mark.areas[0].height)
@@ -141,11 +146,13 @@ def layout_of(
 
 
 def _height_share(y: float, area: Area, sizes: Mapping[int, Area]) -> float:
+    """`y`, a height on the page of `area`, as a share of the page's height."""
     size = sizes[area.page]
     return min(1.0, max(0.0, (y - size.top) / size.height))
 
 
 def _crossing_share(areas: Sequence[Area], sizes: Mapping[int, Area]) -> float:
+    """Share of the areas that cross the middle of their page."""
     known = [(area, sizes[area.page]) for area in areas if area.page in sizes]
     crossing = 0
     for area, size in known:
@@ -156,30 +163,31 @@ def _crossing_share(areas: Sequence[Area], sizes: Mapping[int, Area]) -> float:
 
 
 FLOAT_KINDS = frozenset({BlockKind.FIGURE, BlockKind.TABLE, BlockKind.FOOTNOTE})
-"""Kinds that are printed where there is room; they prove nothing about the pages of the text around
+"""Kinds that are printed where there is room; their page says nothing about the text around
 them."""
-_CLOSING = re.compile(r"(?<!\s)[^\w\s]+")
-"""Signs that stand against the text before them, as the full stop after a reference: no page turns
-in between."""
+_CLOSING_SIGNS = re.compile(r"(?<!\s)[^\w\s]+")
+"""Signs right after a text, such as the full stop after a reference: they are on the same page."""
 _TURN_CHARS, _TURN_SHARE = 40.0, 0.05
-"""Half width of the doubt around an estimated turn: so many characters and this share of the
-shorter side."""
+"""Tolerance before and after an estimated page turn: this many characters, and this share of the
+shorter part of the text unit."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageProof:
-    """One place of a chain of text whose page is proved."""
+    """An offset in a chain of text whose page is proved."""
 
     offset: int
     page: int
     area: Area | None = None
+    """Where on the page; None if that is not known."""
     block: int = 0
-    """Index in its chain of the block that proves it."""
+    """Index in the chain of the block with this offset."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageRange:
-    """A run of text and the first and last page it may be on (None: not known)."""
+    """A range [start, end) of offsets, and the first and last page that its text may be on; None if
+    they are not known."""
 
     start: int
     end: int
@@ -188,23 +196,22 @@ class PageRange:
 
 
 def chain_points(blocks: Sequence[UnplacedBlock]) -> list[PageProof]:
-    """Everything that proves a page along the blocks' texts, one after the other, in order of the
-    offsets."""
+    """The page proofs of a chain, sorted by offset. blocks: of the chain, in order."""
     points: list[PageProof] = []
-    at = 0
+    block_start = 0
     for index, block in enumerate(blocks):
         if block.kind not in FLOAT_KINDS:
             points.extend(
-                replace(point, offset=point.offset + at, block=index)
+                replace(point, offset=point.offset + block_start, block=index)
                 for point in _points_of(block.run.marks)
             )
-        at += len(block.run)
+        block_start += len(block.run)
     return sorted(points, key=lambda point: point.offset)
 
 
 def consistent(points: Sequence[PageProof]) -> list[bool]:
-    """Which points belong to the longest run in which pages never go back; the others contradict
-    their neighbours."""
+    """For each point, whether it belongs to the longest subsequence in which pages never decrease;
+    the other points contradict their neighbours."""
     kept = set(longest_ascending([(point.page, index) for index, point in enumerate(points)]))
     return [index in kept for index in range(len(points))]
 
@@ -212,64 +219,62 @@ def consistent(points: Sequence[PageProof]) -> list[bool]:
 def page_ranges(
     points: Sequence[PageProof], n_chars: int, bounds: tuple[int, int | None], layout: Layout | None
 ) -> list[PageRange]:
-    """The pages along a chain of `n_chars` characters, in order and without gap.
+    """The pages of a chain of `n_chars` characters, in order and without gap. The text between two
+    points gets no page if a contradicting point is between them.
 
-    bounds: the first and the last page that its text can be on.
+    bounds: the first and the last page that the text can be on; None if the last is not known.
     """
     first_page, last_page = bounds
     points = _with_confirmed_areas(points, layout)
-    kept = consistent(points)
     found: list[PageRange] = []
-    before, is_disturbed = PageProof(0, first_page), False
-    for point, is_kept in zip(points, kept, strict=True):
-        if is_kept:
-            found.extend(
-                _between(before, point, layout)
-                if not is_disturbed
-                else [PageRange(before.offset, point.offset, None, None)]
-            )
-            before, is_disturbed = point, False
+    before, is_contradicted = PageProof(0, first_page), False
+    for point, is_kept in zip(points, consistent(points), strict=True):
+        if not is_kept:
+            is_contradicted = True
+            continue
+        if is_contradicted:
+            found.append(PageRange(before.offset, point.offset, None, None))
         else:
-            is_disturbed = True
-    if last_page is None or last_page < before.page or is_disturbed:
+            found.extend(_between(before, point, layout))
+        before, is_contradicted = point, False
+    if last_page is None or last_page < before.page or is_contradicted:
         found.append(PageRange(before.offset, n_chars, None, None))
     else:
         found.extend(_between(before, PageProof(n_chars, last_page), layout))
-    return [piece for piece in found if piece.end > piece.start]
+    return [range_ for range_ in found if range_.end > range_.start]
 
 
 def spans_of(
-    block: UnplacedBlock, at: int, along: Sequence[PageRange], sizes: Mapping[int, Area]
+    block: UnplacedBlock, offset: int, ranges: Sequence[PageRange], sizes: Mapping[int, Area]
 ) -> tuple[Span, ...]:
-    """The spans of a block that starts at offset `at` of its chain."""
+    """The spans of a block that starts at `offset` of its chain. ranges: the pages of the chain."""
     if block.kind in FLOAT_KINDS:
         return float_spans(block, sizes)
     leaves = _leaves(block.run.marks)
     spans: list[Span] = []
-    for piece in along:
-        start, end = max(0, piece.start - at), min(len(block.run), piece.end - at)
-        if spans and (signs := _CLOSING.match(block.run.text, start, max(start, end))):
+    for each in ranges:
+        start, end = max(0, each.start - offset), min(len(block.run), each.end - offset)
+        if spans and (signs := _CLOSING_SIGNS.match(block.run.text, start, max(start, end))):
             start = signs.end()
             spans[-1] = replace(spans[-1], end=start)
         if spans and block.run.text[start:end].isspace():
             spans[-1] = replace(spans[-1], end=end)
         elif start < end:
-            spans.extend(_with_boxes(PageRange(start, end, piece.first, piece.last), leaves, sizes))
+            spans.extend(_with_boxes(PageRange(start, end, each.first, each.last), leaves, sizes))
     return merged(spans)
 
 
 def float_spans(block: UnplacedBlock, sizes: Mapping[int, Area]) -> tuple[Span, ...]:
-    """One span with the pages of a figure's, table's or note's own areas."""
-    whole = (
-        mark
-        for mark in block.run.marks
-        if mark.is_block and (mark.start, mark.end) == (0, len(block.run))
-    )
-    areas = (
-        block.areas
-        if block.kind is not BlockKind.FOOTNOTE
-        else next((mark.areas for mark in whole), block.areas)
-    )
+    """One span over the text of a figure, table or note, with the pages of its areas; without a
+    page if these are on more than two pages."""
+    areas = block.areas
+    if block.kind is BlockKind.FOOTNOTE:  # `areas` may be those of the table above the note
+        own_areas = (
+            mark.areas
+            for mark in block.run.marks
+            if mark.is_block and (mark.start, mark.end) == (0, len(block.run))
+        )
+        areas = next(own_areas, areas)
     pages = [area.page for area in areas]
     if not pages or max(pages) - min(pages) > 1:
         return (Span(0, len(block.run), None, None),)
@@ -277,8 +282,8 @@ def float_spans(block: UnplacedBlock, sizes: Mapping[int, Area]) -> tuple[Span, 
 
 
 def break_spans(run: TextRun, offset: int) -> tuple[Span, ...]:
-    """The spans between page breaks: page n after the nth break, counted from `offset`; none before
-    the first."""
+    """The spans between page breaks: text after n breaks is on page n + `offset`, and on no page if
+    that is 0."""
     return merged(
         [
             Span(start, end, breaks + offset or None, breaks + offset or None)
@@ -288,7 +293,7 @@ def break_spans(run: TextRun, offset: int) -> tuple[Span, ...]:
 
 
 def merged(spans: Sequence[Span]) -> tuple[Span, ...]:
-    """Neighbours of the same pages and boxes in one."""
+    """The spans, where neighbours with the same pages and boxes are one span."""
     kept: list[Span] = []
     for span in spans:
         last = kept[-1] if kept else None
@@ -304,11 +309,10 @@ def merged(spans: Sequence[Span]) -> tuple[Span, ...]:
 
 
 def _with_confirmed_areas(points: Sequence[PageProof], layout: Layout | None) -> list[PageProof]:
-    """Keep a point's place on its page only if a neighbour on that page is where reading on would
-    lead.
+    """The points; the area of a point becomes None unless the points before and after it on the
+    same page confirm it: they must be above and below it.
 
-    A footer that was taken for text has the right page and, among the lines of that page, the wrong
-    place.
+    A footer that was taken for text has the right page, but an area at the wrong height.
     """
     confirmed = []
     for index, point in enumerate(points):
@@ -325,7 +329,8 @@ def _with_confirmed_areas(points: Sequence[PageProof], layout: Layout | None) ->
 
 
 def _neighbour(points: Sequence[PageProof], index: int, others: Iterable[int]) -> PageProof | None:
-    """The next point with another area, if it is on the same page."""
+    """The first of `others` with another area than the point at `index`, if it is on the same
+    page."""
     for other in others:
         if points[other].area != points[index].area:
             return points[other] if points[other].page == points[index].page else None
@@ -333,6 +338,8 @@ def _neighbour(points: Sequence[PageProof], index: int, others: Iterable[int]) -
 
 
 def _points_of(marks: Sequence[Mark]) -> Iterator[PageProof]:
+    """Two points for each mark, at its start and end, and more in a text unit that is on several
+    pages. Offsets are those of the marks."""
     leaves = {id(leaf): inner for leaf, inner in _leaves(marks)}
     for mark in marks:
         first, last = mark.areas[0], mark.areas[-1]
@@ -343,44 +350,48 @@ def _points_of(marks: Sequence[Mark]) -> Iterator[PageProof]:
 
 
 def _turns(mark: Mark, inner: Sequence[Mark]) -> Iterator[PageProof]:
-    """Points around the turns of the page inside a text unit, from the share of its areas on either
-    page.
+    """Points before and after each page turn inside a text unit.
 
-    An estimate that a reference inside the unit contradicts is dropped.
+    If a third of the width of all its areas is on the first page, the turn is after about a third
+    of its characters. An estimate that contradicts a reference inside the unit is left out. inner:
+    marks of these references.
     """
     widths: dict[int, float] = {}
     for area in (*mark.areas, *(area for other in inner for area in other.areas)):
         widths[area.page] = widths.get(area.page, 0.0) + area.width
-    pages, whole = sorted(widths), sum(widths.values()) or 1.0
-    n_chars, passed = mark.end - mark.start, 0.0
-    for page, following in itertools.pairwise(pages):
-        passed += widths[page]
-        turn = n_chars * passed / whole
-        doubt = _TURN_CHARS + _TURN_SHARE * min(turn, n_chars - turn)
+    pages, total_width = sorted(widths), sum(widths.values()) or 1.0
+    n_chars, width_before = mark.end - mark.start, 0.0
+    for page, next_page in itertools.pairwise(pages):
+        width_before += widths[page]
+        turn = n_chars * width_before / total_width
+        tolerance = _TURN_CHARS + _TURN_SHARE * min(turn, n_chars - turn)
         proved_before = max(
             (other.end for other in inner if other.areas[-1].page <= page), default=mark.start
         )
         proved_after = min(
             (other.start for other in inner if other.areas[0].page > page), default=mark.end
         )
-        before, after = mark.start + turn - doubt, mark.start + turn + doubt
+        before, after = mark.start + turn - tolerance, mark.start + turn + tolerance
         if proved_before <= after and before <= proved_after:
             yield PageProof(max(mark.start, int(before)), page)
-            yield PageProof(min(mark.end, int(after)), following)
+            yield PageProof(min(mark.end, int(after)), next_page)
 
 
 def _between(before: PageProof, after: PageProof, layout: Layout | None) -> list[PageRange]:
-    """The pages from one proved place to the next."""
+    """The pages of the text between two neighbouring points. The text far enough after `before`
+    must be on a later page, and the text far enough before `after` on an earlier one."""
     if before.page == after.page:
         return [PageRange(before.offset, after.offset, before.page, before.page)]
     cuts = {before.offset, after.offset}
-    lower = _reaches(before, after, layout, side=1)
-    upper = _reaches(after, before, layout, side=-1)
-    cuts.update(offset for offset, _ in (*lower, *upper) if before.offset < offset < after.offset)
+    earliest = _page_limits(before, after, layout, step=1)
+    latest = _page_limits(after, before, layout, step=-1)
+    cuts.update(
+        offset for offset, _ in (*earliest, *latest) if before.offset < offset < after.offset
+    )
     found = []
     for start, end in itertools.pairwise(sorted(cuts)):
-        first = max((page for offset, page in lower if offset <= start), default=before.page)
-        last = min((page for offset, page in upper if offset >= end), default=after.page)
+        first = max((page for offset, page in earliest if offset <= start), default=before.page)
+        last = min((page for offset, page in latest if offset >= end), default=after.page)
         if last < first:
             first, last = before.page, after.page
         is_known = last - first <= 1
@@ -388,33 +399,32 @@ def _between(before: PageProof, after: PageProof, layout: Layout | None) -> list
     return found
 
 
-def _reaches(
-    place: PageProof, other: PageProof, layout: Layout | None, *, side: int
+def _page_limits(
+    point: PageProof, other: PageProof, layout: Layout | None, *, step: int
 ) -> list[tuple[int, int]]:
-    """Offsets beyond which the text must have left the page of `place`, the next one, and so on,
-    towards `other`.
+    """Pairs of offset and page: from that offset on, towards `other`, the text must be on that page
+    or beyond, because no more text fits on the pages between.
 
-    side: 1 looks forward in the text, -1 back. Returns pairs of offset and the page that is reached
-    at the nearest.
+    step: 1 goes forward in the text, -1 back.
     """
     if layout is None:
         return []
-    if place.area is None:
-        room = layout.chars_on(place.page)
+    if point.area is None:
+        room = layout.chars_on(point.page)
     else:
-        room = layout.chars_after(place.area) if side > 0 else layout.chars_before(place.area)
-    found = []
-    page, n_chars = place.page, abs(other.offset - place.offset)
+        room = layout.chars_after(point.area) if step > 0 else layout.chars_before(point.area)
+    limits = []
+    page, n_chars = point.page, abs(other.offset - point.offset)
     while room < n_chars and page != other.page:
-        page += side
-        found.append((place.offset + side * int(room), page))
+        page += step
+        limits.append((point.offset + step * int(room), page))
         room += layout.chars_on(page)
-    return found
+    return limits
 
 
 def _leaves(marks: Sequence[Mark]) -> list[tuple[Mark, list[Mark]]]:
-    """Text units that hold no smaller one (sentences before paragraphs), with the references inside
-    each."""
+    """The text units that contain no smaller unit (sentences rather than paragraphs), each with the
+    references inside it."""
     units = [mark for mark in marks if mark.is_block]
     found = []
     for unit in units:
@@ -429,18 +439,18 @@ def _leaves(marks: Sequence[Mark]) -> list[tuple[Mark, list[Mark]]]:
 
 
 def _with_boxes(
-    piece: PageRange, leaves: Sequence[tuple[Mark, list[Mark]]], sizes: Mapping[int, Area]
+    pages: PageRange, leaves: Sequence[tuple[Mark, list[Mark]]], sizes: Mapping[int, Area]
 ) -> Iterator[Span]:
-    """Cut a piece at the edges of its text units and give each part the boxes of its unit on that
-    page."""
-    edges = {piece.start, piece.end}
+    """The spans of a range of a block, cut at the edges of its text units; each has the boxes of
+    its unit on its page."""
+    edges = {pages.start, pages.end}
     for leaf, _ in leaves:
-        edges.update(edge for edge in (leaf.start, leaf.end) if piece.start < edge < piece.end)
+        edges.update(edge for edge in (leaf.start, leaf.end) if pages.start < edge < pages.end)
     for start, end in itertools.pairwise(sorted(edges)):
         boxes: tuple[Box, ...] = ()
-        if piece.first is not None and piece.first == piece.last:
-            boxes = _boxes_at(start, end, piece.first, leaves, sizes)
-        yield Span(start, end, piece.first, piece.last, boxes)
+        if pages.first is not None and pages.first == pages.last:
+            boxes = _boxes_at(start, end, pages.first, leaves, sizes)
+        yield Span(start, end, pages.first, pages.last, boxes)
 
 
 def _boxes_at(
@@ -450,6 +460,8 @@ def _boxes_at(
     leaves: Sequence[tuple[Mark, list[Mark]]],
     sizes: Mapping[int, Area],
 ) -> tuple[Box, ...]:
+    """The boxes on `page` of the text unit that contains [start, end); none if there is no such
+    unit."""
     for leaf, inside in leaves:
         if leaf.start <= start and end <= leaf.end:
             areas = [area for mark in (leaf, *inside) for area in mark.areas if area.page == page]

@@ -1,14 +1,17 @@
-"""Pages and reading order of a whole document: by coordinates, by page breaks, or not at all.
+"""Gives all blocks of a document their pages, from coordinates or page breaks, and puts them into
+reading order.
 
-GROBID moves figures, tables and notes behind the text. Here they return to where they belong: by
-their coordinates, if the text around has some, behind the last block that is proved to begin before
-them, column by column; else behind the first block that refers to them; else behind the body, in no
-section. They take the section of the block they follow, and never cut a paragraph in two.
+GROBID moves figures, tables and notes (floats) to the end of the text. Here each float is put back
+after a block of the text, its host, and takes over its section. If the text has coordinates, the
+host is the last block that begins before the float, in the order of pages, columns and heights;
+else it is the first block that refers to the float. A float without a host is put after the body,
+in no section.
 """
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
 from lxml import etree
 
@@ -29,13 +32,13 @@ from rag_assets.parsing.formats.tei.pages import (
 from rag_assets.parsing.formats.tei.text import Collected, UnplacedBlock
 
 _LEAST_FIRST_PAGE_CHARS = 80
-"""So much text before the first page break is a page of its own; less is a title set before its
-page."""
+"""Text before the first page break is a separate page if it has at least this many characters; less
+is a title that is written before the break of its page."""
 _ANNEX_HEADING = re.compile(r"\W*(?:append|annex|suppl|[A-Z](?:\.\d+)*\.?\s)", re.IGNORECASE)
 _Spans = dict[int, tuple[Span, ...]]
-"""Spans by the `id` of their UnplacedBlock."""
-_PagePlace = tuple[int, int, float]
-"""Page, column and distance from the top of the page."""
+"""`id` of an UnplacedBlock -> its spans."""
+_Position = tuple[int, int, float]
+"""Page, column and distance from the top of the page: sorts areas in reading order."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ class Paging:
 
 
 def with_pages(root: etree._Element, collected: Collected) -> Paging:
-    """Give every block its pages; coordinates count more than page breaks."""
+    """The blocks with their pages: from coordinates if there are any, else from page breaks."""
     if any(block.areas or block.run.marks for block in collected.blocks):
         return _by_coordinates(root, collected)
     if collected.page_labels:
@@ -58,8 +61,8 @@ def with_pages(root: etree._Element, collected: Collected) -> Paging:
 
 
 def _by_breaks(collected: Collected) -> Paging:
-    """A break starts a page, so text before the first one is a page of its own, if it is more than
-    a title."""
+    """The blocks with pages from page breaks. A break starts a page, so the text before the first
+    one is page 1, if it is more than a title."""
     paged = collected.blocks[len(collected.abstract) :]
     n_before = sum(
         end - start
@@ -79,6 +82,7 @@ def _by_breaks(collected: Collected) -> Paging:
 
 
 def _by_coordinates(root: etree._Element, collected: Collected) -> Paging:
+    """The blocks with pages from coordinates."""
     sizes = page_sizes(root)
     layout = _layout(root, collected, sizes)
     spans: _Spans = {id(block): float_spans(block, sizes) for block in collected.floats}
@@ -89,15 +93,14 @@ def _by_coordinates(root: etree._Element, collected: Collected) -> Paging:
         if index == 0:
             main_points = points
             bounds = _body_bounds(root, chain, points, bounds)
-        along = page_ranges(points, sum(len(block.run) for block in chain), bounds, layout)
-        at = 0
+        ranges = page_ranges(points, sum(len(block.run) for block in chain), bounds, layout)
+        offset = 0
         for block in chain:
-            spans[id(block)] = spans_of(block, at, along, sizes)
-            at += len(block.run)
+            spans[id(block)] = spans_of(block, offset, ranges, sizes)
+            offset += len(block.run)
     captions = {id(block): _caption_spans(block, spans[id(block)]) for block in collected.blocks}
     blocks = _blocks(collected, spans, captions, main_points, layout)
-    # Many files have coordinates on pictures alone: figures then have a page, but nothing proves
-    # the text's.
+    # Many files have coordinates only on pictures: then figures have a page, but the text has none.
     is_proved = any(
         span.page_start is not None
         for block in blocks
@@ -110,8 +113,8 @@ def _by_coordinates(root: etree._Element, collected: Collected) -> Paging:
 
 
 def _caption_spans(block: UnplacedBlock, whole: Sequence[Span]) -> tuple[Span, ...]:
-    """A caption lies within the areas of its figure or table; empty if nothing proves the page of
-    these."""
+    """The span of a caption, with the page and boxes of its figure or table; empty if that has no
+    page."""
     if (
         not block.title
         or block.kind not in FLOAT_KINDS
@@ -128,11 +131,11 @@ def _body_bounds(
     points: Sequence[PageProof],
     bounds: tuple[int, int | None],
 ) -> tuple[int, int | None]:
-    """The body starts with the title's page at the earliest and ends with the first reference's at
-    the latest.
+    """The first and the last page that the text of the body can be on: the page of the title, and
+    that of the first reference.
 
-    The latter does not hold when the references come before the last words, as they do where an
-    appendix was taken for body.
+    The references are no limit if they come before the last words of the body, for example because
+    the body ends with an appendix. bounds: used if nothing else is known.
     """
     title = root.find(".//{*}teiHeader/{*}fileDesc/{*}titleStmt/{*}title")
     first = next((area.page for area in areas_of(title)), 1) if title is not None else 1
@@ -149,16 +152,18 @@ def _body_bounds(
 
 
 def _ends_in_annex(chain: Sequence[UnplacedBlock], offset: int) -> bool:
-    """Whether a heading of an appendix follows that offset of the chain."""
-    at = 0
+    """Whether there is a heading of an appendix after that offset of the chain."""
+    end = 0
     for block in chain:
-        at += len(block.run)
-        if at > offset and block.kind is BlockKind.HEADING and _ANNEX_HEADING.match(block.run.text):
+        end += len(block.run)
+        is_after = end > offset and block.kind is BlockKind.HEADING
+        if is_after and _ANNEX_HEADING.match(block.run.text):
             return True
     return False
 
 
 def _layout(root: etree._Element, collected: Collected, sizes: Mapping[int, Area]) -> Layout | None:
+    """The layout of the pages, estimated from all coordinates of the document."""
     blocks = [
         block for chain in collected.chains() for block in chain if block.kind not in FLOAT_KINDS
     ]
@@ -174,10 +179,11 @@ def _blocks(
     points: Sequence[PageProof],
     layout: Layout | None,
 ) -> tuple[Block, ...]:
-    """All blocks in reading order: floats where they belong, those without a place between body and
-    annexes."""
+    """All blocks in reading order, each float after its host; floats without a host are put between
+    body and annexes. points: what proves pages in the main text."""
 
-    def placed(block: UnplacedBlock, host: UnplacedBlock) -> Block:
+    def finished(block: UnplacedBlock, host: UnplacedBlock) -> Block:
+        """The block with its spans, in the section of `host`."""
         text = block.run.text
         return Block(
             kind=block.kind,
@@ -194,10 +200,10 @@ def _blocks(
     floats = _floats_by_host(collected.floats, hosts, points, layout)
     blocks: list[Block] = []
     for index, host in enumerate(hosts):
-        blocks.append(placed(host, host))
-        blocks.extend(placed(block, host) for block in floats.get(index, ()))
+        blocks.append(finished(host, host))
+        blocks.extend(finished(block, host) for block in floats.get(index, ()))
         if index == len(collected.main) - 1:
-            blocks.extend(placed(block, block) for block in floats.get(None, ()))
+            blocks.extend(finished(block, block) for block in floats.get(None, ()))
     return tuple(blocks)
 
 
@@ -207,38 +213,35 @@ def _floats_by_host(
     points: Sequence[PageProof],
     layout: Layout | None,
 ) -> dict[int | None, list[UnplacedBlock]]:
-    """The floats by the index of the host they follow, each list in its order; None: those that
-    found no place.
+    """Index of a host -> the floats that follow it, sorted by position; the key None has those
+    without a host.
 
-    points: what proves pages in the first chain; the hosts begin with its blocks.
+    points: what proves pages in the main text, whose blocks are the first of `hosts`.
     """
-    places = [
-        (_place_of(point.area, layout), point.block)
+    host_positions = [
+        (_position_of(point.area, layout), point.block)
         for point, is_kept in zip(points, consistent(points), strict=True)
         if is_kept and point.area is not None and hosts[point.block].zone is Zone.BODY
     ]
     mentions = _first_mentions(hosts)
-    found: dict[int | None, list[tuple[_PagePlace | None, UnplacedBlock]]] = {}
+    found: dict[int | None, list[tuple[bool, _Position, UnplacedBlock]]] = {}
     for block in floats:
-        where = _place_of(block.areas[0], layout) if block.areas and places else None
-        if where is None:
-            host = mentions.get(block.element_id)
-        else:  # the last host with a place before it, else the first that has a place
-            host = max((index for place, index in places if place <= where), default=places[0][1])
-        found.setdefault(host, []).append((where, block))
+        if block.areas and host_positions:
+            position = _position_of(block.areas[0], layout)
+            before = (host for at, host in host_positions if at <= position)
+            last_before = max(before, default=host_positions[0][1])
+            found.setdefault(last_before, []).append((False, position, block))
+        else:
+            first_mention = mentions.get(block.element_id)
+            found.setdefault(first_mention, []).append((True, (0, 0, 0.0), block))
     return {
-        host: [
-            block
-            for _, block in sorted(
-                placed, key=lambda pair: (pair[0] is None, pair[0] or (0, 0, 0.0))
-            )
-        ]
-        for host, placed in found.items()
+        host: [block for *_, block in sorted(group, key=itemgetter(0, 1))]
+        for host, group in found.items()
     }
 
 
 def _first_mentions(hosts: Sequence[UnplacedBlock]) -> dict[str, int]:
-    """The index of the first host that refers to each id."""
+    """Id of an element -> index of the first block that refers to it."""
     found: dict[str, int] = {}
     for index, host in enumerate(hosts):
         if host.zone is not Zone.BACK:
@@ -248,5 +251,5 @@ def _first_mentions(hosts: Sequence[UnplacedBlock]) -> dict[str, int]:
     return found
 
 
-def _place_of(area: Area, layout: Layout | None) -> _PagePlace:
+def _position_of(area: Area, layout: Layout | None) -> _Position:
     return area.page, layout.column_of(area) if layout else 0, area.top

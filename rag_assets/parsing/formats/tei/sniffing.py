@@ -1,6 +1,6 @@
-"""Telling TEI from other XML by the first bytes of a file, without parsing it.
+"""Recognises TEI by the first bytes of a file, without parsing it.
 
-Imports nothing heavy, since the registry asks about every file of a folder.
+Imports nothing heavy, since the registry calls this for every file of a folder.
 """
 
 import re
@@ -35,8 +35,9 @@ def _decoded(head: bytes) -> str:
 
 
 def _root_name(text: str) -> str | None:
-    at = 0
-    while match := _PROLOG.match(text, at):
-        at = match.end()
-    root = _ROOT.match(text, at)
+    """The name of the first element, without prefix."""
+    start = 0
+    while match := _PROLOG.match(text, start):
+        start = match.end()
+    root = _ROOT.match(text, start)
     return root.group(1) if root else None

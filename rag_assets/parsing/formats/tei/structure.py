@@ -1,9 +1,9 @@
-"""The walk over a TEI tree that turns it into blocks, in the order of the file.
+"""Turns a TEI tree into blocks, in the order of the file.
 
-Text of unknown elements flows on into the paragraph around it, so that nothing is lost; only the
-elements named in `elements` make blocks of their own. A note or figure inside a paragraph follows
-it, so that no sentence is torn. GROBID writes all sections side by side, so their hierarchy is in
-their numbers alone (`SectionStack`).
+Text of unknown elements becomes part of the paragraph around it, so that nothing is lost; only the
+elements named in `elements` become separate blocks. A note or figure inside a paragraph is put
+after it, so that no sentence is cut. GROBID does not nest sections, so their hierarchy is found
+from their numbers (`SectionStack`).
 """
 
 from dataclasses import replace
@@ -33,10 +33,11 @@ from rag_assets.parsing.formats.tei.floats import float_blocks, list_lines, trai
 from rag_assets.parsing.formats.tei.text import Collected, InlineReader, TextRun, UnplacedBlock
 
 _NESTING = {"roman": 0, "letter": 1, "arabic": 2}
+"""Style of number -> its level in the IEEE style, with "II. METHODS" above "A. Subjects"."""
 
 
 def collect(root: etree._Element) -> Collected:
-    """All blocks of a document: abstracts, then the texts with front, body and back."""
+    """All blocks of a document, with its page labels and the number of running headers."""
     collected, reader = Collected(), InlineReader()
     walk = _Walk(collected, reader)
     for header in root.iter("{*}teiHeader"):
@@ -51,34 +52,37 @@ def collect(root: etree._Element) -> Collected:
 
 
 class SectionStack:
-    """The sections open at one place of the text; `open` moves on to the next heading.
+    """The sections that are open while headings are read in order; `open` reads the next heading.
 
-    3.1 lies in 3, A.1 in A, and a letter lies in a roman numeral (the IEEE habit: "II. METHODS",
-    "A. Subjects"). A heading without a number lies directly in the section that encloses the whole
-    outline.
+    3.1 is in 3, A.1 in A, and a letter is in a roman number (IEEE style: "II. METHODS", "A.
+    Subjects"). A heading without a number is on the top level, directly below `base`.
     """
 
     def __init__(self, base: tuple[str, ...]) -> None:
         self.base = base
-        """Titles of the sections that enclose the outline."""
+        """Titles of the sections that enclose all of these headings."""
         self._open: list[tuple[HeadingNumber | None, str]] = []
+        """Number and title of the open sections, outermost first."""
 
     @property
     def path(self) -> tuple[str, ...]:
-        """Titles of the sections open now, outermost first."""
+        """Titles of the open sections, outermost first."""
         return (*self.base, *(title for _, title in self._open))
 
     def open(self, number: str, title: str) -> tuple[str, ...]:
-        """Open the section of a heading; returns its path, its own title last."""
-        stated = self._settled(
+        """Open the section of a heading, after those that do not enclose it are closed. Returns its
+        path, with its own title last. number: as the file states it; empty if it is in the
+        title."""
+        parsed = self._letter_or_roman(
             heading_number(f"{number.strip(' .:()').upper()}. X") if number else _number_in(title)
         )
-        while self._open and not self._encloses(self._open[-1][0], stated):
+        while self._open and not self._encloses(self._open[-1][0], parsed):
             self._open.pop()
-        self._open.append((stated, title))
+        self._open.append((parsed, title))
         return self.path
 
     def _encloses(self, outer: HeadingNumber | None, number: HeadingNumber | None) -> bool:
+        """Whether a section with the number `outer` contains one with `number`."""
         if outer is None or number is None:
             return False
         if len(number.parts) > 1:
@@ -94,8 +98,9 @@ class SectionStack:
             and _NESTING[outer.style] < _NESTING[number.style]
         )
 
-    def _settled(self, number: HeadingNumber | None) -> HeadingNumber | None:
-        """A single roman digit behind its predecessor in the alphabet ("H", "I") is a letter."""
+    def _letter_or_roman(self, number: HeadingNumber | None) -> HeadingNumber | None:
+        """The number; a single roman digit becomes a letter if an open section has the letter
+        before it: "I" after "H"."""
         if number is None or number.style != "roman" or len(number.parts[0]) > 1:
             return number
         letters = [
@@ -108,7 +113,10 @@ class SectionStack:
 
 
 class _Walk:
-    """Reads elements into blocks; remembers the section, the zone and the paragraph being read."""
+    """Reads elements into blocks, and knows the current section, zone and paragraph.
+
+    Text is added to the current paragraph `_run`; `_end_paragraph` makes a block of it.
+    """
 
     def __init__(self, collected: Collected, reader: InlineReader) -> None:
         self._collected = collected
@@ -118,17 +126,22 @@ class _Walk:
         self._path: tuple[str, ...] = ()
         self._run = TextRun()
         self._after_paragraph: list[UnplacedBlock] = []
+        """Notes and figures inside the current paragraph, which follow it."""
         self._continues_sections = False
+        """Whether a division without a head belongs to the section before it, as in files of
+        GROBID, which does not nest divisions."""
 
     def read(
         self, element: etree._Element, into: list[UnplacedBlock], zone: Zone, outline: SectionStack
     ) -> None:
-        self._begin(into, zone, outline.path)
-        self._flow(element, outline)
-        self._flush()
+        """Read the content of an element into the list `into`."""
+        self._start_blocks(into, zone, outline.path)
+        self._read_content(element, outline)
+        self._end_paragraph()
 
     def read_text(self, text: etree._Element) -> None:
-        """Read a `text`: front, body and back; in GROBID's training files, anything beside them."""
+        """Read a `text` element: front, body and back. In GROBID's training files, it has other
+        children too; these are read as body."""
         outline = SectionStack(())
         for child in text:
             name = name_of(child)
@@ -139,27 +152,28 @@ class _Walk:
             elif name == "back":
                 self._read_back(child)
             else:
-                self._begin(self._collected.body, Zone.BODY, outline.path)
-                self._child(child, outline)
-            self._reader.string(child.tail, self._run)
-        self._flush()
+                self._start_blocks(self._collected.body, Zone.BODY, outline.path)
+                self._read_child(child, outline)
+            self._reader.add_text(child.tail, self._run)
+        self._end_paragraph()
 
-    def _begin(self, blocks: list[UnplacedBlock], zone: Zone, path: tuple[str, ...]) -> None:
+    def _start_blocks(self, blocks: list[UnplacedBlock], zone: Zone, path: tuple[str, ...]) -> None:
+        """From now on, add blocks to the list `blocks`, with this zone and section path."""
         if blocks is not self._blocks:
-            self._flush()
+            self._end_paragraph()
         self._blocks, self._zone, self._path = blocks, zone, path
 
     def _read_body(self, body: etree._Element, outline: SectionStack) -> None:
         self._continues_sections = body.find("{*}div/{*}div") is None
         floats = trailing_floats(body)
-        self._begin(self._collected.body, Zone.BODY, outline.path)
-        self._reader.string(body.text, self._run)
+        self._start_blocks(self._collected.body, Zone.BODY, outline.path)
+        self._reader.add_text(body.text, self._run)
         for child in body:
             if child in floats:
-                self._begin(self._collected.floats, Zone.BODY, ())
-            self._child(child, outline)
-            self._reader.string(child.tail, self._run)
-        self._flush()
+                self._start_blocks(self._collected.floats, Zone.BODY, ())
+            self._read_child(child, outline)
+            self._reader.add_text(child.tail, self._run)
+        self._end_paragraph()
 
     def _read_back(self, back: etree._Element) -> None:
         for child in back:
@@ -168,41 +182,42 @@ class _Walk:
             zone = zone_in_back(child, heading_of(child)) if is_section else Zone.ANNEX
             is_untitled = zone is Zone.STATEMENTS and child.find(".//{*}head") is None
             outline = SectionStack((STATEMENTS_HEADING,) if is_untitled else ())
-            self._begin(self._collected.back[-1], zone, outline.path)
-            self._child(child, outline)
-            self._reader.string(child.tail, self._run)
-        self._flush()
+            self._start_blocks(self._collected.back[-1], zone, outline.path)
+            self._read_child(child, outline)
+            self._reader.add_text(child.tail, self._run)
+        self._end_paragraph()
 
-    def _flow(self, element: etree._Element, outline: SectionStack) -> None:
-        """Mixed content: text and inline elements run on, blocks end the paragraph."""
-        self._reader.string(element.text, self._run)
+    def _read_content(self, element: etree._Element, outline: SectionStack) -> None:
+        """Read the text and the children of an element. Text and inline elements are added to the
+        current paragraph; block elements end it."""
+        self._reader.add_text(element.text, self._run)
         for child in element:
-            self._child(child, outline)
-            self._reader.string(child.tail, self._run)
+            self._read_child(child, outline)
+            self._reader.add_text(child.tail, self._run)
 
-    def _child(self, child: etree._Element, outline: SectionStack) -> None:
-        """Read one element, without the text behind it."""
+    def _read_child(self, child: etree._Element, outline: SectionStack) -> None:
+        """Read one element, without the text after its end tag."""
         name = name_of(child)
         if not name or is_unread(child, name):
-            self._reader.element(child, self._run)
+            self._reader.add_element(child, self._run)
         elif name.startswith(SECTIONS):
-            self._section(child, outline)
+            self._read_section(child, outline)
         elif name == "head":
-            self._heading(child, outline)
+            self._read_heading(child, outline)
         elif self._is_unit(child, name):
-            self._unit(child, name)
+            self._read_unit(child, name)
         elif holds_blocks(child):
-            self._group(child, name, outline)
+            self._read_group(child, name, outline)
         elif name in PARAGRAPHS:
-            self._flush()
-            self._reader.element(child, self._run, self._set_aside)
-            self._flush()
+            self._end_paragraph()
+            self._reader.add_element(child, self._run, self._add_aside)
+            self._end_paragraph()
         else:
-            self._reader.element(child, self._run, self._set_aside)
+            self._reader.add_element(child, self._run, self._add_aside)
 
     def _is_unit(self, element: etree._Element, name: str) -> bool:
-        """Whether an element is a block of its own kind; a formula inside a paragraph is words of
-        its sentence."""
+        """Whether an element becomes a block of a special kind: list, figure, table, note, code, or
+        formula. A formula inside a paragraph is part of its sentence."""
         if name == "formula":
             parent = element.getparent()
             return parent is not None and name_of(parent) not in PARAGRAPHS
@@ -210,114 +225,119 @@ class _Walk:
             return is_block_note(element)
         return name == "list" or name in FLOATS or name in CODE
 
-    def _unit(self, element: etree._Element, name: str) -> None:
+    def _read_unit(self, element: etree._Element, name: str) -> None:
         if name == "table" or name not in FLOATS:
-            self._flush()
+            self._end_paragraph()
         if name in FLOATS:
-            blocks = float_blocks(element, self._reader, self._path, self._zone)
-            (self._after_paragraph if len(self._run) else self._blocks).extend(blocks)
+            if len(self._run):  # inside a paragraph
+                self._add_aside(element)
+            else:
+                self._blocks += float_blocks(element, self._reader, self._path, self._zone)
         elif name == "list":
-            lines = list_lines(element, self._reader, self._set_aside)
-            self._emit(
+            lines = list_lines(element, self._reader, self._add_aside)
+            self._add_block(
                 UnplacedBlock(BlockKind.LIST, TextRun.joined(lines, "\n"), self._path, self._zone)
             )
         elif name == "formula":
-            self._emit(
+            self._add_block(
                 UnplacedBlock(BlockKind.FORMULA, self._reader.read(element), self._path, self._zone)
             )
         else:
-            self._emit(self._code(element))
+            self._add_block(self._code_block(element))
 
-    def _section(self, section: etree._Element, outline: SectionStack) -> None:
-        """The head of a section opens it in the outline around it; sections inside have their own
-        outline."""
-        self._flush()
+    def _read_section(self, section: etree._Element, outline: SectionStack) -> None:
+        """Read a section: its head opens it in `outline`; sections inside get an outline of their
+        own. A section without a head belongs to the open or to the enclosing section (see
+        `_continues_sections`)."""
+        self._end_paragraph()
         zone, path = self._zone, self._path
         self._zone = zone_of(section, zone, heading_of(section))
         if any(name_of(child) == "head" for child in section):
-            self._headed_section(section, outline)
+            self._read_headed_section(section, outline)
         else:
             self._path = outline.path if self._continues_sections else outline.base
-            self._flow(section, outline)
-        self._flush()
+            self._read_content(section, outline)
+        self._end_paragraph()
         self._zone = zone
         if not self._continues_sections:
             self._path = path
 
-    def _headed_section(self, section: etree._Element, outline: SectionStack) -> None:
+    def _read_headed_section(self, section: etree._Element, outline: SectionStack) -> None:
         inner: SectionStack | None = None
-        self._reader.string(section.text, self._run)
+        """Outline of the sections inside, below the last head."""
+        self._reader.add_text(section.text, self._run)
         for child in section:
             name = name_of(child)
             if name == "head":
-                self._heading(child, outline)
+                self._read_heading(child, outline)
                 inner = None
             elif name.startswith(SECTIONS):
                 inner = inner or SectionStack(outline.path)
-                self._section(child, inner)
+                self._read_section(child, inner)
                 self._path = outline.path
             else:
-                self._child(child, inner or outline)
-            self._reader.string(child.tail, self._run)
+                self._read_child(child, inner or outline)
+            self._reader.add_text(child.tail, self._run)
 
-    def _heading(self, head: etree._Element, outline: SectionStack) -> None:
-        """A heading opens a section, unless it repeats the title around it (an abstract headed
-        "Abstract")."""
-        self._flush()
+    def _read_heading(self, head: etree._Element, outline: SectionStack) -> None:
+        """Read a heading and open its section, unless it repeats the title of the section around
+        it (an abstract with the heading "Abstract")."""
+        self._end_paragraph()
         run, number = TextRun(), " ".join((head.get("n") or "").split())
-        self._reader.element(head, run, self._set_aside)
+        self._reader.add_element(head, run, self._add_aside)
         title = run.text
         printed = _printed_title(number, title)
         if printed and printed.casefold() not in {base.casefold() for base in outline.base[-1:]}:
             self._path = outline.open(number, printed)
         heading = run if printed == title else run.headed(number, len(self._reader.page_labels))
-        self._emit(UnplacedBlock(BlockKind.HEADING, heading, self._path, self._zone))
+        self._add_block(UnplacedBlock(BlockKind.HEADING, heading, self._path, self._zone))
 
-    def _group(self, element: etree._Element, name: str, outline: SectionStack) -> None:
-        """An element that holds paragraphs (a quotation, a speech, a nested text): read through
-        it."""
-        stands_apart = name in BLOCKS or name in PARAGRAPHS or name in GROUPS
-        if stands_apart:
-            self._flush()
+    def _read_group(self, element: etree._Element, name: str, outline: SectionStack) -> None:
+        """Read an element that contains paragraphs: a quotation, a speech, a nested text."""
+        is_block = name in BLOCKS or name in PARAGRAPHS or name in GROUPS
+        if is_block:
+            self._end_paragraph()
         run, start = self._run, self._run.next_start
-        self._flow(
+        self._read_content(
             element, SectionStack(self._path) if name in ("floatingText", "group") else outline
         )
-        if self._run is run:
+        if self._run is run:  # no paragraph ended inside
             run.mark(start, areas_of(element), is_block=name in TEXT_UNITS)
-        if stands_apart:
-            self._flush()
+        if is_block:
+            self._end_paragraph()
 
-    def _code(self, element: etree._Element) -> UnplacedBlock:
+    def _code_block(self, element: etree._Element) -> UnplacedBlock:
         run = TextRun()
         lines = [
             line.rstrip() for line in "".join(str(text) for text in element.itertext()).splitlines()
         ]
-        self._reader.verbatim("\n".join(lines).strip("\n"), run)
+        self._reader.add_verbatim("\n".join(lines).strip("\n"), run)
         self._reader.count_breaks(element)
         run.mark(0, areas_of(element), is_block=True)
         return UnplacedBlock(
             BlockKind.CODE, run, self._path, self._zone, title=element.get("lang") or ""
         )
 
-    def _set_aside(self, element: etree._Element) -> None:
+    def _add_aside(self, element: etree._Element) -> None:
+        """Put the blocks of a note or figure after the current paragraph."""
         self._after_paragraph.extend(float_blocks(element, self._reader, self._path, self._zone))
 
-    def _emit(self, block: UnplacedBlock) -> None:
-        """Add a block, if it has text, and what was set aside in it."""
-        below, self._after_paragraph = self._after_paragraph, []
+    def _add_block(self, block: UnplacedBlock) -> None:
+        """Add a block if it has text, and then the notes and figures inside it."""
         if block.run.text:
             self._blocks.append(block)
-        self._blocks.extend(below)
+        self._blocks += self._after_paragraph
+        self._after_paragraph = []
 
-    def _flush(self) -> None:
-        """End the paragraph being read."""
+    def _end_paragraph(self) -> None:
+        """Make a block of the current paragraph and begin a new one."""
         run, self._run = self._run, TextRun()
-        self._emit(UnplacedBlock(BlockKind.PARAGRAPH, run, self._path, self._zone))
+        self._add_block(UnplacedBlock(BlockKind.PARAGRAPH, run, self._path, self._zone))
 
 
 def _printed_title(number: str, title: str) -> str:
-    """A heading as printed: its number, if the title does not carry it, and the title."""
+    """A heading as it is printed: its number and its title; the title alone if it contains the
+    number."""
     number = " ".join(number.split())
     if not number or title.startswith(number):
         return title
@@ -325,5 +345,7 @@ def _printed_title(number: str, title: str) -> str:
 
 
 def _number_in(title: str) -> HeadingNumber | None:
+    """The arabic number at the start of a title ("3.1 Methods"). A letter or a roman number could
+    be a word ("I")."""
     number = heading_number(title)
     return number if number and number.style == "arabic" else None

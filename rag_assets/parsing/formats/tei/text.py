@@ -1,7 +1,7 @@
-"""What the walk over a TEI tree collects: text with its marks, and the blocks made of it, still
-without pages.
+"""Text of a TEI file while it is read: runs of text with their coordinates, and blocks that have no
+pages yet.
 
-`InlineReader` reads the words inside a paragraph, a cell or a caption.
+`InlineReader` reads the text inside a paragraph, a cell or a caption.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +23,7 @@ from rag_assets.parsing.formats.tei.elements import (
     reading_of,
     script_of,
 )
-from rag_assets.parsing.shared.superscripts import Written, mark_after, raised_after
+from rag_assets.parsing.shared.superscripts import ScriptWriter, mark_after, raised_after
 from rag_assets.parsing.shared.xml_trees import entity_text
 
 _HYPHENS = "-\u2010\u00ad"
@@ -31,17 +31,18 @@ _HYPHENS = "-\u2010\u00ad"
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The place of `text[start:end]` on paper, by one element's coordinates."""
+    """The coordinates of one element, whose text is `text[start:end]` of a run."""
 
     start: int
     end: int
     areas: tuple[Area, ...]
     is_block: bool
-    """The areas are those of a whole text unit (p, s, head ...), not of a reference inside one."""
+    """Whether the element is a whole text unit (p, s, head ...), not a reference inside one."""
 
 
 class TextRun:
-    """The text of one block or of a part of it, white space normalised."""
+    """The text of one block, or of a part of it, with normalised white space. Offsets count
+    characters of `text`."""
 
     def __init__(self) -> None:
         self.marks: list[Mark] = []
@@ -51,9 +52,12 @@ class TextRun:
         self._length = 0
         self.n_open_brackets = 0
         self._break_counts: list[tuple[int, int]] = []
+        """Offset and number of page breaks before it, where that number changes."""
         self._gap_follows = False
+        """Whether a space is needed before the next text."""
         self._line_ended_in_hyphen = False
         self._joins_next = False
+        """Whether the next text continues the last word."""
 
     def __len__(self) -> int:
         return self._length
@@ -64,7 +68,7 @@ class TextRun:
 
     @property
     def glued_end(self) -> str:
-        """The last 4 characters, if the next ones follow without white space."""
+        """The last 4 characters if the next text follows without white space; else empty."""
         return "" if self._gap_follows else "".join(part[-4:] for part in self._parts[-4:])[-4:]
 
     @property
@@ -73,7 +77,8 @@ class TextRun:
         return self._length + (self._gap_follows and self._length > 0)
 
     def page_runs(self) -> list[tuple[int, int, int]]:
-        """Start, end and number of page breaks before it of each run between two page breaks."""
+        """Start and end of each piece of text between two page breaks, and the number of page
+        breaks before it, counted in the whole document."""
         starts = [start for start, _ in self._break_counts]
         ends = [*starts[1:], self._length]
         return [
@@ -82,11 +87,12 @@ class TextRun:
         ]
 
     def add(self, text: str | None, n_breaks: int) -> None:
-        """Append text that follows `n_breaks` page breaks."""
+        """Append text with normalised white space. n_breaks: page breaks before it in the
+        document."""
         if not text:
             return
         words = " ".join(text.split())
-        if not words:
+        if not words:  # only white space
             self._gap_follows = self._gap_follows or not self._joins_next
             self._line_ended_in_hyphen = False
             return
@@ -100,78 +106,79 @@ class TextRun:
         self._gap_follows = text[-1].isspace()
 
     def add_verbatim(self, text: str, n_breaks: int) -> None:
-        """Append text whose white space matters."""
+        """Append text with its white space as it is."""
         if text:
             self._append(text, n_breaks)
 
     def space(self) -> None:
-        """Words before and after do not touch."""
+        """Put a space between the text so far and the next text."""
         self._gap_follows = True
         self._line_ended_in_hyphen = self._joins_next = False
 
     def end_line(self) -> None:
-        """A line ends here: words do not touch, unless a hyphen cuts one in two ("arte-",
-        "rial")."""
+        """Note that a printed line ends here: the next text follows after a space, or joins a word
+        that a hyphen cut in two ("arte-", "rial")."""
         text = self._parts[-1] if self._parts else ""
         is_cut = not self._gap_follows and text[-1:] in _HYPHENS and text[-2:-1].isalpha()
         self.space()
         self._line_ended_in_hyphen = bool(text) and is_cut
 
     def join_lines(self) -> None:
-        """A line ends here inside a word, by its markup: white space and hyphen around it are not
-        text."""
+        """Note that a printed line ends here inside a word, as the markup says: the next text joins
+        it, without white space or hyphen."""
         self._gap_follows = False
         if self._parts and self._parts[-1][-1] in _HYPHENS:
             self._drop_hyphen()
         self._joins_next = True
 
     def mark(self, start: int, areas: tuple[Area, ...], *, is_block: bool) -> None:
-        """Add the place of the text from `start` to here."""
+        """Add the coordinates of the text from `start` to here, if there are any."""
         if areas and start < self._length:
             self.marks.append(Mark(start, self._length, areas, is_block))
 
     def headed(self, prefix: str, n_breaks: int) -> "TextRun":
-        """This run behind a number; what holds from its first character on holds for the number,
-        too."""
+        """A run of `prefix`, the number of a heading, and the text of this run. Marks of the first
+        character of this run include the number. n_breaks: used if this run is empty."""
         head = TextRun()
         head.add(prefix, self._break_counts[0][1] if self._break_counts else n_breaks)
-        whole = TextRun.joined([head, self] if self._length else [head], " ")
-        at = len(head) + 1
-        whole.marks = [replace(mark, start=0) if mark.start == at else mark for mark in whole.marks]
-        return whole
+        joined = TextRun.joined([head, self] if self._length else [head], " ")
+        title_start = len(head) + 1
+        joined.marks = [
+            replace(mark, start=0) if mark.start == title_start else mark for mark in joined.marks
+        ]
+        return joined
 
     @classmethod
     def joined(cls, runs: Sequence["TextRun"], separator: str) -> "TextRun":
-        """All runs in one; empty ones keep their place between separators."""
-        whole = cls()
+        """One run with the texts of all runs, separated by `separator`, also around empty ones."""
+        joined = cls()
         for index, run in enumerate(runs):
             if index:
-                whole._parts.append(separator)
-                whole._length += len(separator)
-            at = whole._length
-            whole._parts.extend(run._parts)
-            whole._length += run._length
-            whole.marks.extend(
-                replace(mark, start=mark.start + at, end=mark.end + at) for mark in run.marks
+                joined._parts.append(separator)
+                joined._length += len(separator)
+            offset = joined._length
+            joined._parts.extend(run._parts)
+            joined._length += run._length
+            joined.marks.extend(
+                replace(mark, start=mark.start + offset, end=mark.end + offset)
+                for mark in run.marks
             )
-            whole._break_counts.extend(
-                (start + at, n_breaks) for start, n_breaks in run._break_counts
+            joined._break_counts.extend(
+                (start + offset, n_breaks) for start, n_breaks in run._break_counts
             )
-            whole.targets.extend(run.targets)
-        return whole
+            joined.targets.extend(run.targets)
+        return joined
 
-    def _append(self, words: str, n_breaks: int) -> None:
+    def _append(self, text: str, n_breaks: int) -> None:
         if self._gap_follows and self._length:
             self._parts.append(" ")
             self._length += 1
         if not self._break_counts or self._break_counts[-1][1] != n_breaks:
             self._break_counts.append((self._length, n_breaks))
-        self._parts.append(words)
-        self._length += len(words)
-        n_open = sum(words.count(bracket) for bracket in "([") - sum(
-            words.count(bracket) for bracket in ")]"
-        )
-        self.n_open_brackets = max(0, self.n_open_brackets + n_open)
+        self._parts.append(text)
+        self._length += len(text)
+        n_opened = sum(map(text.count, "([")) - sum(map(text.count, ")]"))
+        self.n_open_brackets = max(0, self.n_open_brackets + n_opened)
         self._gap_follows = self._line_ended_in_hyphen = self._joins_next = False
 
     def _drop_hyphen(self) -> None:
@@ -182,43 +189,45 @@ class TextRun:
 
 
 SetAside = Callable[[etree._Element], None]
-"""Takes a note or a figure out of the text around it."""
+"""Function that takes a note or a figure, which does not become part of the text around it."""
 
 
 class InlineReader:
-    """Adds elements to runs of text and counts the page breaks and running headers met on the
-    way."""
+    """Adds the text of elements to runs, and counts the page breaks and running headers so far.
+    Elements must be read in the order of the file, because the number of page breaks before a text
+    is its page."""
 
     def __init__(self) -> None:
         self.page_labels: list[str | None] = []
         """`@n` of each page break so far."""
         self.n_running = 0
-        """Headers, footers and page numbers passed over so far."""
-        self._written: Written | None = None
+        """Number of headers, footers and page numbers that were left out so far."""
+        self._writer: ScriptWriter | None = None
 
-    def string(self, text: str | None, run: TextRun) -> None:
-        """Add text at the reader's place."""
-        run.add(
-            self._written(run.glued_end, text) if self._written and text else text,
-            len(self.page_labels),
-        )
+    def add_text(self, text: str | None, run: TextRun) -> None:
+        """Add text to the run, with raised or lowered digits inside such an element."""
+        if self._writer and text:
+            text = self._writer(run.glued_end, text)
+        run.add(text, len(self.page_labels))
 
-    def verbatim(self, text: str, run: TextRun) -> None:
-        """Add text whose white space matters."""
+    def add_verbatim(self, text: str, run: TextRun) -> None:
+        """Add text to the run with its white space as it is."""
         run.add_verbatim(text, len(self.page_labels))
 
     def read(self, element: etree._Element) -> TextRun:
-        """What an element reads as by itself, notes and figures in it included."""
+        """The text of one element, with the notes and figures inside."""
         run = TextRun()
-        self.element(element, run)
+        self.add_element(element, run)
         return run
 
-    def element(self, element: etree._Element, run: TextRun, aside: SetAside | None = None) -> None:
-        """Add an element's text; notes and figures go to `aside`, or into the text when there is
-        none."""
+    def add_element(
+        self, element: etree._Element, run: TextRun, aside: SetAside | None = None
+    ) -> None:
+        """Add the text of an element to the run. Notes and figures are given to `aside`; without
+        it, their text is added too."""
         name = name_of(element)
         if not name:
-            self.string(entity_text(element) if isinstance(element, etree._Entity) else None, run)
+            self.add_text(entity_text(element) if isinstance(element, etree._Entity) else None, run)
         elif name in ("lb", "pb", "cb"):
             if name == "pb":
                 self.page_labels.append(element.get("n"))
@@ -232,51 +241,52 @@ class InlineReader:
         elif name in CHOICES:
             reading = reading_of(element)
             if reading is not None:
-                self.element(reading, run, aside)
+                self.add_element(reading, run, aside)
         elif aside is not None and (
             name == "figure" or (name == "note" and is_block_note(element))
         ):
             aside(element)
         else:
-            self._content(element, name, run, aside)
+            self._add_content(element, name, run, aside)
 
     def count_breaks(self, element: etree._Element) -> None:
-        """Count the page breaks inside an element that is read otherwise."""
+        """Count the page breaks inside an element whose content is not read by this reader."""
         self.page_labels.extend(page_break.get("n") for page_break in element.iter("{*}pb"))
 
-    def _content(
+    def _add_content(
         self, element: etree._Element, name: str, run: TextRun, aside: SetAside | None
     ) -> None:
         if name in SEPARATED:
             run.space()
-        start, written = run.next_start, self._written
-        self._written = self._written_in(element, name, run)
-        self.string(element.text, run)
+        start, outer_writer = run.next_start, self._writer
+        self._writer = self._writer_in(element, name, run)
+        self.add_text(element.text, run)
         for child in element:
-            self.element(child, run, aside)
-            self.string(child.tail, run)
-        self._written = written
+            self.add_element(child, run, aside)
+            self.add_text(child.tail, run)
+        self._writer = outer_writer
         run.mark(start, areas_of(element), is_block=name in TEXT_UNITS)
         if name == "ref":
             run.targets.append((element.get("target") or "").removeprefix("#"))
         if name in SEPARATED:
             run.space()
 
-    def _written_in(self, element: etree._Element, name: str, run: TextRun) -> Written | None:
-        """How digits in an element are written; a mark at the beginning of a text or in brackets is
-        no raised one."""
+    def _writer_in(self, element: etree._Element, name: str, run: TextRun) -> ScriptWriter | None:
+        """The function that writes the text of an element: `mark_after` for the number of a note or
+        reference. Such a number is plain text at the beginning of a run or in brackets, unless its
+        markup raises it."""
         own = script_of(element, name)
-        is_raised = raised_after in (own, self._written)
+        is_raised = raised_after in (own, self._writer)
         if is_number_mark(element, name, run.glued_end) and (
             is_raised or (len(run) and not run.n_open_brackets)
         ):
             return mark_after
-        return self._written if own is None or self._written is mark_after else own
+        return self._writer if own is None or self._writer is mark_after else own
 
 
 @dataclass(frozen=True, slots=True)
 class UnplacedBlock:
-    """A block whose pages and place in the reading order are not known yet."""
+    """A block whose pages and position in the reading order are not known yet."""
 
     kind: BlockKind
     run: TextRun
@@ -284,34 +294,35 @@ class UnplacedBlock:
     zone: Zone
     title: str = ""
     caption: TextRun | None = None
-    """The run that a table's title was read from, with the page breaks in it."""
+    """The run from which the title of a table was read; it knows the page breaks in it."""
     cells: tuple[Cell, ...] = ()
     element_id: str = ""
     """The `xml:id` that text refers to."""
     areas: tuple[Area, ...] = ()
-    """The places of a figure, table or note as a whole, its picture included."""
+    """The coordinates of a whole figure, table or note, with its picture."""
 
 
 @dataclass
 class Collected:
-    """What the walk over a document found."""
+    """All blocks of a document, before they are put into reading order."""
 
     abstract: list[UnplacedBlock] = field(default_factory=list)
-    """From the header, so before any page break."""
+    """Blocks from the header; no page break is before them."""
     front: list[UnplacedBlock] = field(default_factory=list)
     body: list[UnplacedBlock] = field(default_factory=list)
     floats: list[UnplacedBlock] = field(default_factory=list)
-    """Figures, tables and notes that GROBID moved behind the body, in its order."""
+    """Figures, tables and notes that GROBID moved to the end of the body, in its order."""
     back: list[list[UnplacedBlock]] = field(default_factory=list)
-    """One list a division behind the body: among them, the order is not that of the pages."""
+    """One list for each division after the body; the order of the divisions may differ from that of
+    the pages."""
     n_running: int = 0
-    """Headers, footers and page numbers passed over."""
+    """Number of headers, footers and page numbers that were left out."""
     page_labels: list[str | None] = field(default_factory=list)
     """`@n` of each page break, in order."""
 
     @property
     def main(self) -> list[UnplacedBlock]:
-        """All that is read in one go: abstract, front matter and body."""
+        """The blocks that follow one another in the paper: abstract, front matter and body."""
         return [*self.abstract, *self.front, *self.body]
 
     @property
@@ -320,7 +331,7 @@ class Collected:
         return [*self.main, *self.floats, *(block for part in self.back for block in part)]
 
     def chains(self) -> Iterator[list[UnplacedBlock]]:
-        """Runs of blocks in which the pages never go back, since the paper was read page after
-        page."""
+        """Lists of blocks in each of which the page numbers never decrease, because the paper was
+        read page by page."""
         yield self.main
         yield from self.back

@@ -1,9 +1,8 @@
-"""A plain text file becomes a Document: paragraphs, abstract, references, and the headings that are
-certain.
+"""Reads a plain text file into a Document: paragraphs, abstract, references, and sure headings.
 
-Pages are known only from form feeds, which a PDF-to-text program writes. Structure is found
-conservatively: taking a sentence for a heading harms a section title, taking the body for
-references loses it.
+Pages are known only from form feeds, which a PDF-to-text program writes. Headings are recognised
+with caution: a sentence taken for a heading gives a wrong section title, and body text taken for
+references is lost.
 """
 
 import re
@@ -49,25 +48,26 @@ _NO_TITLE = re.compile(
 )
 _ABSTRACT_RUN_IN = re.compile(r"(?:abstract|summary)\s?[:.—–]\s?\S", re.IGNORECASE)
 _FRONT_PARAGRAPHS = 30
-"""An abstract that begins later is not this paper's abstract."""
+"""An abstract that begins after this many paragraphs is not that of this paper."""
 _MAX_FRONT_SECTION = 4
 _MAX_BACK_SECTION = 4
-"""Paragraphs of an abstract, or of acknowledgements: after more of them the next heading was not
-recognised."""
+"""Largest number of paragraphs of an abstract, or of acknowledgements; if there are more, the next
+heading was not recognised."""
 _YEAR = re.compile(r"\b(?:1[89]|20)\d\d|https?:|\bdoi\b|et al\b")
 _CELL_EDGE = " | "
-"""Between the cells of a table in LaTeX, see `plain_rows`: a row is neither title nor heading."""
+"""Separates the cells of a table in LaTeX (see `plain_rows`). Such a row is no title or heading."""
 _PROSE_CHARS = 300
 _CHARS_PER_YEAR = 400
-"""An entry of a reference list has a year, a link or an "et al." at least this often; prose does
-not."""
+"""A reference list has a year, a link or "et al." at least once per this number of characters;
+prose does not."""
 
 
 def parse_text(file: RawFile, settings: ParsingSettings) -> Document:
-    """Read a text file of any common encoding, one paragraph a line, hard-wrapped or parted by
-    blank lines.
+    """Read a text file in any common encoding. Paragraphs may be one line each, wrapped, or
+    separated by blank lines.
 
-    Pages are those between form feeds (page source `parser`), null when there are none. Raises
+    A form feed begins a new page (page source `parser`); without form feeds there are no pages.
+    Raises
     UnreadableDocument for binary content and DocumentLimit for more than `limits.max_pages` pages.
     """
     source = decoded(file.content)
@@ -79,7 +79,7 @@ def parse_text(file: RawFile, settings: ParsingSettings) -> Document:
         )
     kept, n_running = _without_running_lines(pages, settings.running_header_share)
     of_contents = lines_of_contents([line.raw for page in kept for line in page])
-    numbers = count()
+    numbers = count()  # of the lines on all pages
     kept = [[line for line in page if next(numbers) not in of_contents] for page in kept]
     paragraphs = paragraphs_of([with_tables(page) for page in kept])
     title_at = _title_index(paragraphs)
@@ -92,7 +92,8 @@ def parse_text(file: RawFile, settings: ParsingSettings) -> Document:
         source=SourceFormat.TEXT,
         file_path=file.path,
         blocks=tuple(
-            one.block for one in with_titles_in_tables([LevelledBlock(block) for block in blocks])
+            levelled.block
+            for levelled in with_titles_in_tables([LevelledBlock(block) for block in blocks])
         ),
         n_pages=len(pages) if is_paged else None,
         page_source=PageSource.PARSER if is_paged else PageSource.NONE,
@@ -109,12 +110,14 @@ def parse_text(file: RawFile, settings: ParsingSettings) -> Document:
 def _without_running_lines(
     pages: Sequence[Sequence[TextLine]], share: float
 ) -> tuple[list[list[TextLine]], int]:
+    """The pages without running headers and footers, and the number of lines that were removed."""
     filled = [[line for line in page if line.text] for page in pages]
     dropped = {id(line) for line in running(filled, lambda line: PlacedLine(line.text), share)}
     return [[line for line in page if id(line) not in dropped] for page in pages], len(dropped)
 
 
 def _title_index(paragraphs: Sequence[Paragraph]) -> int | None:
+    """Index of the title: the first of the leading paragraphs that can be one."""
     for index, paragraph in enumerate(paragraphs[:_TITLE_PARAGRAPHS]):
         text = paragraph.text
         n_letters = sum(character.isalpha() for character in text)
@@ -131,7 +134,8 @@ def _title_index(paragraphs: Sequence[Paragraph]) -> int | None:
 
 
 def _line_of(paragraph: Paragraph) -> str:
-    """A paragraph as one line; one of several lines, or a long one, only as the start of prose."""
+    """The text of a paragraph if it may be a heading; else its start and "...", which is no
+    heading."""
     is_short = (
         paragraph.n_lines == 1
         and _CELL_EDGE not in paragraph.text
@@ -141,8 +145,8 @@ def _line_of(paragraph: Paragraph) -> str:
 
 
 def _front_end(paragraphs: Sequence[Paragraph], title_at: int | None) -> int:
-    """How many paragraphs come before the abstract's end, or make up the title and the lines above
-    it."""
+    """Number of paragraphs that are front matter: up to the abstract, or to the title if no
+    abstract is found. An abstract below a heading of its own is not counted here."""
     for index, paragraph in enumerate(paragraphs[:_FRONT_PARAGRAPHS]):
         if _ABSTRACT_RUN_IN.match(paragraph.text):
             return index + 1
@@ -152,21 +156,22 @@ def _front_end(paragraphs: Sequence[Paragraph], title_at: int | None) -> int:
 
 
 class _SectionWalk:
-    """Reads the paragraphs from top to bottom and keeps track of the open sections."""
+    """Reads the paragraphs from top to bottom and knows the open sections."""
 
     def __init__(self, paragraphs: Sequence[Paragraph], title_at: int | None) -> None:
         self._n_front = _front_end(paragraphs, title_at)
         self._title_at = title_at
+        # an empty line after each paragraph: paragraph i is line 2i
         lines = [line for paragraph in paragraphs for line in (_line_of(paragraph), "")]
-        self._numbered = frozenset(at // 2 for at in numbered_heading_lines(lines))
-        """Indices of the paragraphs that are numbered headings; each was a line with a gap after
-        it."""
+        self._numbered = frozenset(line // 2 for line in numbered_heading_lines(lines))
+        """Indices of the paragraphs that are numbered headings."""
         self._styles = number_styles(paragraphs[index].text for index in self._numbered)
         self._sections = OpenSections()
-        self._before = self._sections.open
-        """The sections before the front or back matter: they go on when it turns out to have
-        ended."""
+        self._sections_before = self._sections.open
+        """The sections that were open before the current front or back matter. They are opened
+        again if that ends without a heading."""
         self._n_since_heading = 0
+        """Number of paragraphs since the last heading."""
         self._is_in_references = False
 
     def block(self, paragraph: Paragraph, index: int) -> Block:
@@ -196,19 +201,19 @@ class _SectionWalk:
         return not self._is_in_references and looks_like_heading(text)
 
     def _enter(self, title: str) -> None:
+        """Open the section of a heading."""
         if self._sections.zone in (Zone.BODY, Zone.ANNEX):
-            self._before = self._sections.open
+            self._sections_before = self._sections.open
         self._sections.enter(heading_depth(title, self._styles) or 1, title, zone_named(title))
         self._n_since_heading = 0
         self._is_in_references = names_references(title)
 
     def _leave_if_over(self, text: str) -> None:
-        """Front and back matter end where the next heading was missed: when it gets too long, or
-        reads like prose."""
+        """Close front or back matter whose end was missed, because the next heading was not
+        recognised: it has too many paragraphs, or `text` in the reference list is prose."""
         if self._is_in_references:
-            is_over = len(text) >= _PROSE_CHARS and len(
-                _YEAR.findall(text)
-            ) * _CHARS_PER_YEAR < len(text)
+            n_years = len(_YEAR.findall(text))
+            is_over = len(text) >= _PROSE_CHARS and n_years * _CHARS_PER_YEAR < len(text)
         elif self._sections.zone in (Zone.STATEMENTS, Zone.BACK):
             is_over = self._n_since_heading > _MAX_BACK_SECTION
         else:
@@ -216,5 +221,5 @@ class _SectionWalk:
                 self._sections.zone is Zone.FRONT and self._n_since_heading > _MAX_FRONT_SECTION
             )
         if is_over:
-            self._sections.open = self._before
+            self._sections.open = self._sections_before
             self._is_in_references = False

@@ -1,10 +1,10 @@
-"""Lines of a plain text into paragraphs: which line ends are the author's, and which lines were
-only full.
+"""Joins the lines of a plain text into paragraphs, and finds its tables.
 
-Tables of a plain text: rows whose cells stand below each other, parted by blanks, tabs or bars.
+A line end is removed if the line was only full; it is kept if the author ended a paragraph there.
 
-Aligned lines of words alone may be prose in two columns, names above their places of work, or code:
-without a rule or a title ("Table 2") a table must have a column of values.
+A table is a series of rows whose cells are below each other, separated by blanks, tabs or bars.
+Aligned lines that contain only words may also be prose in two columns, names above their places of
+work, or code: a table without a rule and a title ("Table 2") must have a column of values.
 """
 
 import itertools
@@ -25,7 +25,7 @@ from rag_assets.parsing.tables import is_table_title, is_value, read_table
 
 _LINE_BREAK = re.compile(r"\r\n|[\n\r\x0b\x85\u2028\u2029]")
 _MAX_WRAPPED = 200
-"""A longer line was not broken to fit a page: it is a paragraph of its own."""
+"""A longer line was not wrapped to fit a page: it is a whole paragraph."""
 _FULL_SHARE = 0.8
 _FULL_SHARE_AFTER_SENTENCE = 0.92
 _MIN_LINES_FOR_OWN_WIDTH = 4
@@ -40,52 +40,53 @@ class TextLine:
 
     text: str
     page: int | None
-    """1-based; None in a text without form feeds."""
+    """Page, from 1; None in a text without form feeds."""
     raw: str = ""
-    """With its white space; empty for a row of a table in LaTeX."""
+    """The line with its white space; empty for a row of a table in LaTeX."""
     cells: tuple[Cell, ...] = ()
-    """For a whole table that was put into one line."""
+    """The cells if the line stands for a whole table; see `with_tables`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """Lines put together again."""
+    """A paragraph whose lines are joined."""
 
     text: str
     pages: tuple[tuple[int, int | None], ...]
     """(offset in `text`, page) where each page begins; the first offset is 0."""
     n_lines: int
     n_source_chars: int
-    """Characters of its lines before they were joined."""
+    """Number of characters of its lines before they were joined."""
     cells: tuple[Cell, ...] = ()
-    """For a table."""
+    """The cells if it is a table."""
 
 
 def lines_of(text: str) -> list[list[TextLine]]:
-    """The lines of each page; a form feed begins a new page. Empty lines are kept, they part
-    paragraphs.
+    """The lines of each page; a form feed begins a new page. Empty lines are kept, because they
+    separate paragraphs.
 
-    A line with a row of a table in LaTeX becomes its plain text, between empty lines.
+    A row of a LaTeX table becomes plain text, with an empty line before and after it.
     """
     pages = text.split("\f")
     if len(pages) > 1 and not pages[-1].strip():
         pages.pop()
     numbers = range(1, len(pages) + 1) if "\f" in text else [None]
     return [
-        [one for line in _LINE_BREAK.split(page) for one in _plain(line, number)]
+        [plain for line in _LINE_BREAK.split(page) for plain in _plain_lines(line, number)]
         for number, page in zip(numbers, pages, strict=True)
     ]
 
 
-def _plain(line: str, page: int | None) -> list[TextLine]:
+def _plain_lines(line: str, page: int | None) -> list[TextLine]:
+    """A line; for one with rows of a LaTeX table, these rows with empty lines around them."""
     rows = plain_rows(line)
     if rows is None:
         return [TextLine(" ".join(line.split()), page, line)]
-    return [TextLine(part, page) for part in ("", *(part for row in rows for part in (row, "")))]
+    return [TextLine(text, page) for text in ("", *(text for row in rows for text in (row, "")))]
 
 
 def paragraphs_of(pages: Sequence[Sequence[TextLine]]) -> list[Paragraph]:
-    """Put the lines of each page together to paragraphs, and paragraphs that run over the turn of a
+    """Join the lines of each page into paragraphs, and also paragraphs that continue on the next
     page."""
     grouped = [_groups(page) for page in pages]
     usual_width = _width(
@@ -95,7 +96,7 @@ def paragraphs_of(pages: Sequence[Sequence[TextLine]]) -> list[Paragraph]:
     runs: list[list[TextLine]] = []
     for page in grouped:
         on_page = [run for group in page for run in _runs(group, usual_width, names)]
-        if runs and on_page and _runs_on(runs[-1], on_page[0]):
+        if runs and on_page and _continues_on_page(runs[-1], on_page[0]):
             runs[-1].extend(on_page.pop(0))
         runs.extend(on_page)
     vocabulary = Vocabulary.of(line.text for run in runs for line in run)
@@ -114,7 +115,8 @@ def _groups(lines: Sequence[TextLine]) -> list[list[TextLine]]:
 
 
 def _runs(group: Sequence[TextLine], usual_width: int, names: Set[str]) -> list[list[TextLine]]:
-    """Lines of a group that belong to one paragraph; `names` of speakers begin one."""
+    """The lines of a group by paragraph. A line with one of the `names` of speakers begins a
+    paragraph."""
     width = _width(group, usual_width) if len(group) >= _MIN_LINES_FOR_OWN_WIDTH else usual_width
     runs = [[group[0]]]
     for before, line in itertools.pairwise(group):
@@ -126,13 +128,14 @@ def _runs(group: Sequence[TextLine], usual_width: int, names: Set[str]) -> list[
 
 
 def _width(lines: Sequence[TextLine], usual: int) -> int:
-    """How long a full line is: nine of ten wrapped lines are no longer."""
+    """The length of a full line: nine of ten lines that may be wrapped are at most as long."""
     lengths = sorted(len(line.text) for line in lines if len(line.text) <= _MAX_WRAPPED)
     return lengths[len(lengths) * 9 // 10] if lengths else usual
 
 
 def _continues(before: str, line: str, width: int) -> bool:
-    """Whether the break between two lines is only there because the first was full."""
+    """Whether the line after `before` belongs to the same paragraph: the first word of `line` did
+    not fit into `before`, or `line` begins in the middle of a sentence. width: of a full line."""
     if len(before) > _MAX_WRAPPED or is_section_name(before) or is_section_name(line):
         return False
     ends_sentence = bool(_ENDS_SENTENCE.search(before))
@@ -144,8 +147,8 @@ def _continues(before: str, line: str, width: int) -> bool:
     return len(before) + 1 + len(line.split(" ", 1)[0]) > share * width
 
 
-def _runs_on(before: Sequence[TextLine], after: Sequence[TextLine]) -> bool:
-    """Whether a paragraph at the end of a page goes on at the top of the next."""
+def _continues_on_page(before: Sequence[TextLine], after: Sequence[TextLine]) -> bool:
+    """Whether the first paragraph of a page, `after`, continues the last one of the page before."""
     last, first = before[-1].text, after[0].text
     if before[-1].cells or after[0].cells:
         return False
@@ -153,6 +156,7 @@ def _runs_on(before: Sequence[TextLine], after: Sequence[TextLine]) -> bool:
 
 
 def _joined(run: Sequence[TextLine], vocabulary: Vocabulary) -> Paragraph:
+    """The paragraph of these lines; words that a line end cut in two are joined."""
     text, pages = run[0].text, [(0, run[0].page)]
     for line in run[1:]:
         text = glued(text, line.text, vocabulary)
@@ -170,39 +174,41 @@ _SIGN = re.compile(r"([$€£])(\s+)(?=[\d(])")
 _TAB_STOP = 1_000
 _LEAST_ROWS, _LEAST_WHOLE_ROWS = 3, 2
 _MOST_CHARS = 30
-"""In a cell, on average and the first column aside; columns of prose are wider."""
+"""Largest average length of a cell, without the first column; columns of prose are wider."""
 _MOST_LONE_CHARS = 60
 _MOST_BETWEEN = 2
-"""Lines between two rows of several cells: a gap, the name of a group."""
+"""Largest number of lines between two rows with several cells: a gap, the name of a group."""
 _MOST_GAPS = 200
-"""At which a table may end: each costs a look at all lines before."""
+"""Number of gaps at which a table may end; more would take quadratic time."""
 _LINES_OF_TITLE = 6
 _Field = tuple[int, int, str]
-"""Where it begins and ends, and its text."""
+"""First column, end column (excluded) and text of a cell; columns count characters of the line."""
 
 
 def with_tables(lines: Sequence[TextLine]) -> list[TextLine]:
-    """The lines of a page with each table as one line of its own, between empty ones."""
-    made: list[TextLine] = []
-    at = 0
-    while at < len(lines):
-        run = lines[at : _end_of_run(lines, at)]
-        has_title = any(is_table_title(line.text) for line in made[-_LINES_OF_TITLE:])
-        end, placed = _table(run, is_surely_one=has_title)
-        if placed:
-            cells = tuple(read_table(placed, rows_are_lines=True))
-            empty = TextLine("", lines[at].page)
-            made += [empty, replace(empty, text="\n".join(table_lines(cells)), cells=cells), empty]
+    """The lines of a page, where each table is replaced by one line that has its cells, with an
+    empty line before and after."""
+    replaced: list[TextLine] = []
+    start = 0
+    while start < len(lines):
+        run = lines[start : _end_of_run(lines, start)]
+        has_title = any(is_table_title(line.text) for line in replaced[-_LINES_OF_TITLE:])
+        n_lines, printed_cells = _table(run, has_title=has_title)
+        if printed_cells:
+            cells = tuple(read_table(printed_cells, rows_are_lines=True))
+            empty = TextLine("", lines[start].page)
+            table = replace(empty, text="\n".join(table_lines(cells)), cells=cells)
+            replaced += [empty, table, empty]
         else:
-            end = max(len(run), 1)
-            made += lines[at : at + end]
-        at += end
-    return made
+            n_lines = max(len(run), 1)
+            replaced += lines[start : start + n_lines]
+        start += n_lines
+    return replaced
 
 
 def _end_of_run(lines: Sequence[TextLine], start: int) -> int:
-    """The end of the lines from `start` on that may be rows: of several cells, and rules, short
-    lines and gaps between these."""
+    """The end (excluded) of the lines from `start` on that may be a table: rows with several cells
+    and rules, with at most two short or empty lines between them."""
     end = at = start
     while at < len(lines) and at <= end + _MOST_BETWEEN:
         text = lines[at].text
@@ -214,49 +220,55 @@ def _end_of_run(lines: Sequence[TextLine], start: int) -> int:
     return end
 
 
-def _table(run: Sequence[TextLine], *, is_surely_one: bool) -> tuple[int, list[Cell]]:
-    """How many lines the longest table at the beginning of a run has, and its cells; none if there
-    is no table.
+def _table(run: Sequence[TextLine], *, has_title: bool) -> tuple[int, list[Cell]]:
+    """The longest table at the beginning of a run: the number of its lines, and its cells; 0 and no
+    cells if there is no table.
 
-    A table goes on behind a gap with the same number of columns, and with values.
+    It may end at each empty line. The lines after an empty line belong to it if they have values,
+    and the table still has the same number of columns.
     """
-    found: tuple[int, list[Cell]] = (0, [])
+    n_lines, table = 0, list[Cell]()
     gaps = [at for at, line in enumerate(run) if not line.text]
     for before, end in pairwise([0, *gaps[:_MOST_GAPS], len(run)]):
-        cells = _placed(run[:end], is_surely_one=is_surely_one)
+        cells = _cells(run[:end], has_title=has_title)
         added = [is_value(text) for line in run[before:end] for *_, text in _fields(line)[1:]]
-        if found[1] and (_n_columns(cells) != _n_columns(found[1]) or not any(added or [True])):
+        has_only_names = bool(added) and not any(added)
+        if table and (_n_columns(cells) != _n_columns(table) or has_only_names):
             break
-        found = (end, cells) if cells else found
-    return found
+        if cells:
+            n_lines, table = end, cells
+    return n_lines, table
 
 
-def _placed(lines: Sequence[TextLine], *, is_surely_one: bool) -> list[Cell]:
-    """The cells of a table, each over the columns that it reaches into; none if the lines are not
-    one."""
+def _cells(lines: Sequence[TextLine], *, has_title: bool) -> list[Cell]:
+    """The cells of a table; empty if the lines are no table.
+
+    The number of columns is that of most rows. These whole rows show where the gaps between the
+    columns are; a cell of another row spans all columns that it touches.
+    """
     rows = list(filter(None, map(_fields, lines)))
     counts = Counter(len(row) for row in rows if len(row) > 1)
     n_columns = max(counts, key=lambda n: (counts[n], n), default=0)
-    whole = [row for row in rows if len(row) == n_columns]
-    if len(rows) < _LEAST_ROWS or len(whole) < _LEAST_WHOLE_ROWS:
+    whole_rows = [row for row in rows if len(row) == n_columns]
+    if len(rows) < _LEAST_ROWS or len(whole_rows) < _LEAST_WHOLE_ROWS:
         return []
     starts, ends, texts = (
-        [[field[part] for field in column] for column in zip(*whole, strict=True)]
+        [[field[part] for field in column] for column in zip(*whole_rows, strict=True)]
         for part in range(3)
     )
     gaps = [(max(end), min(start)) for end, start in zip(ends, starts[1:], strict=False)]
     values = [[*map(is_value, column[1:])] for column in texts[1:]]
     has_values = any(2 * sum(column) >= max(len(column), 2) for column in values)
     is_narrow = fmean(len(text) for column in texts[1:] for text in column) <= _MOST_CHARS
-    is_one = has_values or is_surely_one or any(map(_is_rule, lines))
-    if not is_one or not is_narrow or any(end >= start for end, start in gaps):
+    is_table = has_values or has_title or any(map(_is_rule, lines))
+    if not is_table or not is_narrow or any(end >= start for end, start in gaps):
         return []
     edges = [(end + start) / 2 for end, start in gaps]
     cells = []
-    for at, row in enumerate(rows):
-        for start, end, text in row:
+    for row, fields in enumerate(rows):
+        for start, end, text in fields:
             first, last = bisect(edges, start), bisect(edges, end - 1)
-            cells.append(Cell(at, first, text, col_span=last + 1 - first))
+            cells.append(Cell(row, first, text, col_span=last + 1 - first))
     return cells if len({(cell.row, cell.col) for cell in cells}) == len(cells) else []
 
 
@@ -265,18 +277,21 @@ def _n_columns(cells: Sequence[Cell]) -> int:
 
 
 def _fields(line: TextLine) -> list[_Field]:
+    """The cells of a line: its parts between tabs if it has some, else between two or more blanks,
+    bars or rows of points."""
     raw = "" if _is_rule(line) else _POINTS.sub(lambda sign: " " * max(len(sign[0]), 2), line.raw)
     if "\t" in raw.strip():
         parts = [" ".join(part.split()) for part in raw.split("\t")]
         return [
-            (at * _TAB_STOP, at * _TAB_STOP + len(part), part)
-            for at, part in enumerate(parts)
+            (nth * _TAB_STOP, nth * _TAB_STOP + len(part), part)
+            for nth, part in enumerate(parts)
             if part
         ]
-    return [
-        (*field.span(), field[0]) for field in _FIELD.finditer(_SIGN.sub(r"\2\1", raw.expandtabs()))
-    ]
+    # "$   12" -> "   $12": the sign is part of the value
+    raw = _SIGN.sub(r"\2\1", raw.expandtabs())
+    return [(*field.span(), field[0]) for field in _FIELD.finditer(raw)]
 
 
 def _is_rule(line: TextLine) -> bool:
+    """Whether a line is a rule, such as "-----+-----"."""
     return bool(line.text) and not line.raw.strip(_SIGNS_OF_RULE)
