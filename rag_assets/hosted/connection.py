@@ -396,7 +396,7 @@ async def _within_question_time(work: Callable[[], Awaitable[Result]]) -> Result
         return await work()
     with anyio.move_on_after(budget.seconds_left):
         return await work()
-    raise budget.out_of_time()
+    raise budget.out_of_time()  # reached only if the work was cancelled
 
 
 def _is_not_about_two_keys(record: logging.LogRecord) -> bool:

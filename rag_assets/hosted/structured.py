@@ -58,12 +58,15 @@ _SECONDS, _IS_CUT = "seconds", "is_cut"
 """Keys in the metadata of a response: the time that the provider took, and whether the output limit
 cut the reply."""
 _REFUSED = "refusal"
-"""In the message about a reply that the model itself refused."""
+"""Is in pydantic-ai's message if the model itself refused to answer, not the provider's content
+filter."""
 _SHORTER = "Your reply was cut by the output limit. Write fewer and shorter statements."
 _REJECT_TEMPERATURE = ("openai_supports_reasoning", "anthropic_disallows_sampling_settings")
 Output = TypeVar("Output", bound=BaseModel | str)
 Ended = Literal["text", "cut", "tool call", "reasoning only", "empty", "refused", "withheld"]
-"""By the output limit, or with what; a provider withholds a reply by a content filter."""
+"""How a reply ended: with text, cut by the output limit, with a call of a tool (it has none), with
+reasoning but no text, with nothing, refused by the model, or withheld by the provider's content
+filter."""
 
 
 @dataclass(frozen=True)
@@ -332,6 +335,7 @@ def _texts(messages: Sequence[ModelMessage]) -> list[str]:
 
 
 def _ended(response: ModelResponse) -> Ended:
+    """How a reply that was not refused ended."""
     if (response.metadata or {}).get(_IS_CUT):
         return "cut"
     if any(isinstance(part, ToolCallPart) for part in response.parts):

@@ -113,6 +113,7 @@ def record_of(document: Document, abstract: str | None) -> Sourced:
     """
     header = document.header
     printed = document.printed
+    # `page_start` is None in a format without pages
     if document.source not in (SourceFormat.TEI, SourceFormat.PDF) and not header.authors:
         blocks = document.blocks[:_FIRST_BLOCKS]
         first_page_texts = (block.text for block in blocks if block.page_start in (None, 1))

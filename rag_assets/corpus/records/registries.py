@@ -193,7 +193,8 @@ class Registries:
 
     async def _ask(self, doi: str, client: httpx2.AsyncClient) -> Registered:
         """The reply of the first registry that knows the DOI. Raises _RegistryUnavailable if a
-        registry fails before: the next one's reply would then be kept instead of its reply."""
+        registry fails: otherwise the reply of a later registry would be kept for 30 days in its
+        place."""
         for registry in self._registries:
             if self._n_failed[registry.name] >= _GIVE_UP_AFTER:
                 raise _RegistryUnavailable

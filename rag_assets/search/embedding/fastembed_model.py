@@ -104,6 +104,7 @@ class HubModel(ModelEmbedder):
             identity += f"-p{fingerprint(self.prefixes.query, self.prefixes.passage)[:8]}"
         tokenizer = self._truncating_tokenizer()
         max_tokens = int(tokenizer.truncation["max_length"])
+        # to count the prefix, which takes a part of what the model reads
         tokenizer.no_truncation()
         tokenizer.no_padding()
         return EmbedderFacts(

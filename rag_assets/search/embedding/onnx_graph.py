@@ -67,6 +67,7 @@ class _BertGraph:
         positions = self._weights["embeddings.position_embeddings.weight"] + types[0]
         words = self._constant("embeddings.word_embeddings.weight")
         typed_positions = self._made_constant("embeddings.typed_positions", positions)
+        # in ONNX, an empty name is an optional input that is not given
         segments, table = "", ""
         if self._shape.n_segments:
             segments, table = f"{SEGMENT_IDS}.int32", self._constant(SEGMENTS)

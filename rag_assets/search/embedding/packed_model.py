@@ -95,6 +95,7 @@ class PackedModel:
         (len(ids), n_hidden)."""
         words = self._unpacked(self._blocks("emb.word", self._n_words)[list(ids)])
         positions = self._floats("emb.pos").reshape(self.n_positions, self.n_hidden)
+        # all tokens belong to the first segment
         return words + positions[: len(ids)] + self._floats("emb.type")[: self.n_hidden]
 
     def weights(self) -> dict[str, Vectors]:

@@ -90,6 +90,7 @@ def _rotation() -> Vectors:
 def _hadamard() -> Vectors:
     """A Hadamard matrix, shape (384, 384): entries 1 and -1, and rows at right angles. It is made
     from one of order 12 (Paley's construction), doubled five times (Sylvester's construction)."""
+    # an entry depends on whether row - column is a square modulo 11
     prime = 11
     squares = {number * number % prime for number in range(1, prime)}
     matrix = np.ones((prime + 1, prime + 1), np.float32)

@@ -167,6 +167,7 @@ def prune_other_models(
         new_notes[kind] = {
             paper: keys for paper, keys in old_notes.get(kind, {}).items() if paper in papers
         }
+        # delete what belongs to no paper of `papers`, then count what is left
         entries.drop(entries.keys() - {key for keys in new_notes[kind].values() for key in keys})
         bytes_left -= file.kinds().get(kind, 0)
         if bytes_left < 0:

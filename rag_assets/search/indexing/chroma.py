@@ -238,7 +238,7 @@ class ChromaFiles:
                 store.upsert([rows[id_] for id_ in batch], vectors.vectors(batch))
                 report(start + len(batch), len(plan.to_build))
             if plan.to_drop and not plan.to_build:
-                store.rewrite_one()
+                store.rewrite_one()  # the last operation must not be a deletion
         if plan.to_drop:
             _without_free_pages(folder / DATABASE_FILE)
 

@@ -228,20 +228,20 @@ class TantivyFiles:
         removed."""
         import tantivy
 
-        indexed, wanted = self._read(folder), _buckets(rows)
+        old_buckets, new_buckets = self._read(folder), _buckets(rows)
         outdated = [
             bucket
-            for bucket in sorted(indexed.keys() | wanted.keys())
-            if indexed.get(bucket)
-            != {row.passage_id: row.fingerprint for row in wanted.get(bucket, [])}
+            for bucket in sorted(old_buckets.keys() | new_buckets.keys())
+            if old_buckets.get(bucket)
+            != {row.passage_id: row.fingerprint for row in new_buckets.get(bucket, [])}
         ]
         index = tantivy.Index(_schema(), str(folder))
         writer = index.writer(_WRITER_HEAP_BYTES, num_threads=1)
         analyser = Analyser()
-        n_done, n_to_do = 0, sum(len(wanted.get(bucket, [])) for bucket in outdated)
+        n_done, n_to_do = 0, sum(len(new_buckets.get(bucket, [])) for bucket in outdated)
         for bucket in outdated:
             writer.delete_documents_by_term("bucket", bucket)
-            bucket_rows = wanted.get(bucket, [])
+            bucket_rows = new_buckets.get(bucket, [])
             for row in bucket_rows:
                 document = tantivy.Document(
                     bucket=bucket, **{name: getattr(row, name) for name in _STORED}
