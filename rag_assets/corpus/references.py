@@ -212,7 +212,8 @@ def _by_number(
 
 
 def _numbers_in(text: str) -> tuple[int, ...]:
-    """ "3, 5-7" becomes 3, 5, 6, 7. Empty if a range goes down or is too long."""
+    """The numbers in a mention, ranges included: "3, 5-7" becomes 3, 5, 6, 7. Empty if a range goes
+    down or is too long."""
     numbers: list[int] = []
     for match in _RANGE.finditer(text):
         first, last = int(match[1]), int(match[2] or match[1])

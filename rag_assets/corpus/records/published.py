@@ -95,6 +95,7 @@ def title_page(record: Record, stated_by: Mapping[str, str]) -> str:
     }
     if not any(statements.values()):
         return ""
+    # fields of the record, as the last line calls them
     fields = {
         "title": "title",
         "authors": "authors",

@@ -123,6 +123,7 @@ class HubModel(ModelEmbedder):
         embed = model.query_embed if role == "query" else model.passage_embed
 
         def vector_of(text: str) -> Vectors:
+            # one text per call: in a batch, a vector could depend on the other texts
             (vector,) = embed([text])
             return unit(vector)
 

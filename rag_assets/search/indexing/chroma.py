@@ -228,7 +228,7 @@ class ChromaFiles:
         # Chroma writes into its files, which may be links to the published ones
         for file in (path for path in folder.rglob("*") if path.is_file()):
             if file.name != VECTORS_FILE:
-                _unlinked(file)
+                _with_one_link(file)
         vectors = ExactVectors.open(folder)
         with panics_as_errors(), closing(self._opened(folder)) as store:
             for start in range(0, len(plan.to_drop), BATCH):
@@ -317,7 +317,7 @@ def _may_wait(folder: Path, plan: UpdatePlan, rows: Mapping[str, IndexRow]) -> b
     )
 
 
-def _unlinked(file: Path) -> None:
+def _with_one_link(file: Path) -> None:
     """Replace a file that has several hard links by a copy, so that writing into it does not change
     the others."""
     if file.stat().st_nlink > 1:
