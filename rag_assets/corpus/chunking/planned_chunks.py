@@ -323,26 +323,27 @@ def _leads(run: SizedRun, overlap_tokens: int, limit: int) -> list[Lead]:
     """For each unit, what a chunk repeats if its own text begins there: the last sentences of the
     same section, or the title of the unit's table or figure."""
     tokens_before = [0, *accumulate(run.sizes)]
-    # the first unit repeats nothing (a run without units has no leads)
-    leads, barrier = [Lead(0)][: len(run.units)], 0
+    leads = [Lead(0)] if run.units else []  # nothing is before the first unit
+    prose_start = 0
     for index in range(1, len(run.units)):
         unit, previous, room = run.units[index], run.units[index - 1], limit - run.sizes[index]
-        # sentences are repeated from the barrier on: the last place where the prose was interrupted
+        # only sentences without an interruption before this unit can be repeated
         if (
             previous.kind not in PROSE
             or previous.is_fragment
             or previous.section_path != unit.section_path
         ):
-            barrier = index
+            prose_start = index
         if unit.prefix and previous.block == unit.block and run.prefix_sizes[index] <= room:
+            # within a table or figure: its title
             leads.append(Lead(index, unit.prefix, run.prefix_sizes[index]))
         elif unit.kind not in PROSE or unit.is_fragment:
-            leads.append(Lead(index))
+            leads.append(Lead(index))  # nothing
         else:
-            # the first sentence such that all from there to here fit the overlap
+            # the last sentences that fit the overlap; `first` is the first of them
             budget = max(0, min(overlap_tokens, room))
             first = max(
-                barrier, bisect_left(tokens_before, tokens_before[index] - budget, hi=index)
+                prose_start, bisect_left(tokens_before, tokens_before[index] - budget, hi=index)
             )
             leads.append(Lead(first, "", tokens_before[index] - tokens_before[first]))
     return leads

@@ -151,7 +151,11 @@ def persons_set_alike(texts: Sequence[str], page: str) -> tuple[Person, ...]:
 
 
 def _listed(text: str, ordinary: Set[str]) -> list[Person]:
-    """The persons that a text of one style lists; empty if it lists anything else."""
+    """The persons that a text of one style lists; empty if it has anything else.
+
+    All pieces of the text must be names. Or some of its pieces are in capitals, and all of these
+    (of more than one word) are names: "ADA LUND, Winter Institute, UK".
+    """
     lines = [line for line in _ASIDE.sub(" ", text).split("\n") if not _DATE.fullmatch(line)]
     pieces = [piece for piece in _pieces(lines, ordinary) if not _is_degree(piece)]
     if any(map(_NUMBER.search, lines)):
@@ -159,7 +163,6 @@ def _listed(text: str, ordinary: Set[str]) -> list[Person]:
     names = [piece for piece in pieces if _is_name(piece, ordinary)]
     in_capitals = [piece for piece in names if piece.isupper()]
     if len(names) < len(pieces) and any(not piece.isupper() for piece in pieces):
-        # "ADA LUND, Winter Institute, UK": only the capitals are names
         capitals = [piece for piece in pieces if piece.isupper() and len(piece.split()) > 1]
         names = in_capitals if len(in_capitals) == len(capitals) else []
     elif len(names) < len(pieces) or any(map(names_an_institution, names)):

@@ -175,6 +175,7 @@ def chosen_model(settings: EmbeddingSettings) -> ChosenModel:
     max_tokens = settings.max_tokens or (known_model.max_tokens if known_model else 0)
     prefixes = _prefixes(name, settings)
     is_exact = known_model is not None and known_model.is_wordpiece
+    # the limit in tokens as they are counted here
     counted_limit = max_tokens if is_exact else int(max_tokens * MARGIN)
     max_passage_tokens = counted_limit - StandInTokenizer().count_plain([prefixes.passage])[0]
     if not dimension or max_passage_tokens < 1:

@@ -214,7 +214,7 @@ class _RoughVectors:
         """The approximate cosine of each vector, shape (n,), and how far each may be from the true
         cosine (by the Cauchy-Schwarz inequality)."""
         products = np.empty(len(self._scales), np.float32)
-        # small enough for the processor's cache
+        # the numbers become floats block by block; a block fits into the processor's cache
         floats = np.empty((_ROWS_AT_ONCE, self._numbers.shape[1]), np.float32)
         for start in range(0, len(products), _ROWS_AT_ONCE):
             numbers = self._numbers[start : start + _ROWS_AT_ONCE]
