@@ -271,7 +271,7 @@ def _by_name(references: Sequence[Reference]) -> Callable[[str], Iterator[Mentio
 
 
 _AUTHOR_WORDS = 6
-"""The first author's family name is one of so many first words of an entry: given names may come
+"""The first author's family name is among this many first words of an entry: given names may come
 before it."""
 _MOST_ALIKE = 20
 """If more entries have the same name and year, a mention of them is ignored. This limits the work

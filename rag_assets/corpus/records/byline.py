@@ -240,7 +240,7 @@ def persons_in(line: str, ordinary: Set[str] = frozenset()) -> list[Person]:
     without_asides = _ASIDE.sub(" ", line)
     if names_an_institution(line) or _NUMBER.search(without_asides):
         return []
-    # a single "Lund, Ada" could be two names, so it counts only beside an address or a ";"
+    # a single "Lund, Ada" could be two names, so it counts only on a line with an address or a ";"
     if reversed_ := _REVERSED.fullmatch(
         without_asides if without_asides != line or ";" in line else ""
     ):

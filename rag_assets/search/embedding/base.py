@@ -192,8 +192,8 @@ class Embedder(Protocol):
         ...
 
     def request_sizes(self, texts: Sequence[str]) -> list[int]:
-        """Into batches of which sizes `embed_passages` divides `texts`, in order. Callers embed and
-        save one batch at a time."""
+        """The sizes of the batches into which `embed_passages` divides `texts`, in order. Callers
+        embed and save one batch at a time."""
         ...
 
 

@@ -105,7 +105,7 @@ class TantivyIndex:
             return []
         allowed_ids = None if scope is None else scope.passage_ids
         n_fetched = n_wanted + _TIE_MARGIN
-        # so many ids are not part of the query: some hits will not be allowed, so fetch more
+        # more than `_MOST_TERMS` ids are not in the query: some hits will not be allowed
         if allowed_ids is not None and len(allowed_ids) > _MOST_TERMS:
             n_fetched = n_fetched * self._searcher.num_docs // len(allowed_ids)
         while True:

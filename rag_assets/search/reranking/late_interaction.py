@@ -22,7 +22,7 @@ from rag_assets.search.indexing.tantivy_index import Analyser
 from rag_assets.search.reranking.base import FoundPassage, Judgement, Scores, stretched
 
 _WINDOW = 25
-"""In terms; about the length of a long sentence."""
+"""Number of terms in a window; about the length of a long sentence."""
 
 
 class SharedWords:

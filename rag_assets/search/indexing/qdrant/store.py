@@ -112,7 +112,7 @@ class PassageVectors:
     dense: Vectors
     """Shape (n, dim)."""
     sparse: Mapping[str, Sequence[SparseVector]]
-    """By name, one vector per passage."""
+    """The sparse vectors by name, one per passage."""
 
     def named(self, index: int) -> dict[str, Any]:
         """The vectors of passage number `index`, by name, as Qdrant accepts them. Sparse vectors
