@@ -65,6 +65,10 @@ CSL_TYPE_OF_RIS = {
 """Type of an entry in BibTeX, and in RIS -> type in CSL 1.0."""
 
 
+CORRECTIONS = "corrections.csl.json"
+"""The bibliography in the papers folder with what a person corrected; its keys are paper ids."""
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One work in a bibliography."""

@@ -301,8 +301,8 @@ def _authors(
 def _agreed(
     by_words: Byline, stated_authors: Sequence[Person], printed: PrintedFront
 ) -> Sequence[Person]:
-    """The authors, if two readings of the page give the same family names: by the words of the
-    byline, and by the style of its letters.
+    """The authors, if two readings of the page agree on the family names: by the words of the
+    byline, and by the style of its letters, which may find more of them.
 
     One reading alone counts if it gives several names of one style, or if the words leave no doubt.
     Otherwise the stated authors, or the rest of the page, must have the same family names.
@@ -312,7 +312,7 @@ def _agreed(
         [letters_of(person.family) for person in persons]
         for persons in (by_words.persons, by_style, stated_authors)
     )
-    if word_names == style_names or (not word_names and len(style_names) > 1):
+    if set(word_names) <= set(style_names) and (word_names or len(style_names) > 1):
         return by_style
     if not style_names and by_words.is_sure:
         return by_words.persons

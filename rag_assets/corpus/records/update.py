@@ -24,7 +24,7 @@ from rag_assets.corpus.each_paper import not_one_each
 from rag_assets.corpus.records.libraries import Libraries, Matcher, PaperKeys, completed, filled
 from rag_assets.corpus.records.printed import Sourced, record_of
 from rag_assets.corpus.records.registries import LookUp, Registered
-from rag_assets.parsing.bibliographies import Entry
+from rag_assets.parsing.bibliographies import CORRECTIONS, Entry
 from rag_assets.parsing.store import DocumentStore, unpacked_document
 
 RECORDS_VERSION = 7
@@ -112,6 +112,7 @@ class _Statements:
     """What bibliographies, registries and lists of retracted papers state about one paper."""
 
     entry: Entry | None
+    correction: Entry | None
     registered: Registered | None
     retracted_by: str | None
     """Path of the list of retracted papers that has the paper's DOI."""
@@ -119,18 +120,20 @@ class _Statements:
     def fingerprint(self, made_of: str) -> str:
         """The fingerprint of a paper's row. made_of: the fingerprint of what its own record is made
         of."""
-        entry, registered = self.entry, self.registered
+        entry, correction, registered = self.entry, self.correction, self.registered
         return fingerprint(
             made_of,
             entry and [asdict(entry.record), entry.library],
+            correction and asdict(correction.record),
             registered and [registered.registry, asdict(registered.record)],
             self.retracted_by,
         )
 
     def added_to(self, record: Record, sources: dict[str, str]) -> Sourced:
         """The paper's own record completed with these statements, and the source of each field."""
-        if self.entry:
-            record, sources = completed(record, sources, self.entry)
+        for entry in (self.entry, self.correction):
+            if entry:
+                record, sources = completed(record, sources, entry)
         if registered := self.registered:
             record, sources = filled(record, sources, registered.record, registered.registry)
         if self.retracted_by:
@@ -142,17 +145,26 @@ class _Statements:
 def _statements(
     papers: Sequence[PaperKeys], libraries: Libraries, look_up: LookUp
 ) -> dict[str, _Statements]:
-    """The statements about each paper, by paper_id. Registries are asked about the entry's DOI,
-    else the paper's own."""
-    matcher = Matcher(libraries.entries)
+    """The statements about each paper, by paper_id. Registries are asked about the corrected DOI,
+    the entry's, or the paper's own."""
+    corrections = {entry.key: entry for entry in libraries.entries if entry.library == CORRECTIONS}
+    matcher = Matcher([entry for entry in libraries.entries if entry.library != CORRECTIONS])
     entries = {paper.paper_id: matcher.entry_of(paper) for paper in papers}
     dois = {}
     for paper in papers:
-        entry = entries[paper.paper_id]
-        dois[paper.paper_id] = (entry and entry.record.doi) or paper.record.doi or ""
+        stated = (corrections.get(paper.paper_id), entries[paper.paper_id])
+        dois[paper.paper_id] = next(
+            (entry.record.doi for entry in stated if entry and entry.record.doi),
+            paper.record.doi or "",
+        )
     registered = look_up({doi for doi in dois.values() if doi})
     return {
-        paper_id: _Statements(entries[paper_id], registered.get(doi), libraries.retracted.get(doi))
+        paper_id: _Statements(
+            entries[paper_id],
+            corrections.get(paper_id),
+            registered.get(doi),
+            libraries.retracted.get(doi),
+        )
         for paper_id, doi in dois.items()
     }
 

@@ -14,7 +14,7 @@ from typing import IO, Annotated
 from fastapi import Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from rag_assets.core.domain import EVERYTHING, Filter
+from rag_assets.core.domain import EVERYTHING, Filter, Record
 from rag_assets.core.errors import RagAssetsError
 from rag_assets.core.incremental import read_sealed
 from rag_assets.core.settings import Paths, Settings
@@ -25,6 +25,7 @@ from rag_assets.engine import Engine, open_engine
 from rag_assets.faces.dialogue import Dialogue
 from rag_assets.faces.server.middleware import Rate
 from rag_assets.faces.server.workers import Workers
+from rag_assets.library.corrections import correct
 from rag_assets.library.paper_uploads import PaperTrash, PaperUploads, TrashedPaper, UploadedPaper
 from rag_assets.library.reading.reader import Reader
 from rag_assets.pipeline.runs.requests import RunProgress, RunRequests
@@ -89,6 +90,7 @@ class CorpusChanges:
 
     def __init__(self, settings: Settings) -> None:
         """Starts no process yet."""
+        self._settings = settings
         self._uploads = PaperUploads(settings)
         self._trash = PaperTrash(settings)
         self._runs = RunRequests(settings)
@@ -98,6 +100,12 @@ class CorpusChanges:
         `PaperUploads.add`."""
         uploaded = self._uploads.add(name, content)
         return uploaded, self._runs.ask()
+
+    def correct(self, paper_id: str, record: Record) -> str:
+        """Keep the known values of `record` as corrections of a paper; the id of the run that takes
+        them. Raises as `corrections.correct`."""
+        correct(self._settings, paper_id, record)
+        return self._runs.ask()
 
     def deletions(self) -> list[TrashedPaper]:
         """The deletions that can be undone, newest first."""

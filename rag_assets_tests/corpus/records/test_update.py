@@ -34,6 +34,20 @@ def test_an_entry_is_matched_and_wins(corpus: Corpus, paper: str, key: str, entr
     assert [corpus.record(other).year for other in RECORDS if other != paper].count(2020) == 0
 
 
+def test_a_correction_wins_over_libraries_and_leaves_them_the_other_fields(corpus: Corpus) -> None:
+    """A library that is exported anew would bring the wrong year back."""
+    corpus.library(lund="doi = {10.1234/iron.7}, year = 2020, journal = {Winter}")
+    corpus.update()
+    (corpus.papers / "corrections.csl.json").write_text(
+        '[{"id": "lund", "issued": {"date-parts": [[2022]]}, "DOI": "10.9999/other"}]'
+    )
+
+    corpus.update()
+
+    assert (corpus.record("lund").year, corpus.record("lund").venue) == (2022, "Winter")
+    assert [corpus.record(other).year for other in ("moe", "ek")] == [None, None]
+
+
 def test_an_entry_with_another_doi_is_another_work(corpus: Corpus) -> None:
     """The published version of a preprint has its title."""
     corpus.library(x="title = {Iron in mountain sheep}, doi = {10.9999/published}, year = 2021")

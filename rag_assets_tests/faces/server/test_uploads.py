@@ -120,3 +120,34 @@ def test_all_papers_are_cleared_at_once_and_taken_back(changing: Live) -> None:
 
     assert ended(client, restored.json()["run_id"])["state"] == "succeeded"
     assert client.get("/api/health").json()["n_papers"] == n_papers
+
+
+def test_a_record_that_was_corrected_stays_corrected(changing: Live) -> None:
+    """A wrong author would be cited again after each run."""
+    client = changing.client
+    paper = client.get("/api/papers").json()["papers"][0]["paper_id"]
+    path = f"/api/papers/{paper}/record"
+
+    refused = client.put(path, json={"venue": "Winter"})
+    unknown = client.put("/api/papers/nothing/record", json={"year": 1999})
+    client.put(path, json={"authors": ["Ada Lund", "Moe, Bo"]})
+    reply = client.put(path, json={"year": 1999})
+
+    assert (refused.status_code, unknown.status_code, reply.status_code) == (422, 404, 202)
+    assert ended(client, reply.json()["run_id"])["state"] == "succeeded"
+    record = next(
+        one for one in client.get("/api/papers").json()["papers"] if one["paper_id"] == paper
+    )
+    assert (record["authors"], record["year"]) == (["Ada Lund", "Bo Moe"], 1999)
+
+
+def test_a_damaged_file_of_corrections_is_not_overwritten(changing: Live, world: World) -> None:
+    """All that was corrected before would be lost."""
+    paper = changing.client.get("/api/papers").json()["papers"][0]["paper_id"]
+    file = world.paths.papers / "corrections.csl.json"
+    file.write_text("[{")
+
+    reply = changing.client.put(f"/api/papers/{paper}/record", json={"year": 1999})
+
+    assert reply.status_code == 409
+    assert file.read_text() == "[{"

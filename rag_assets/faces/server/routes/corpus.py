@@ -6,9 +6,12 @@ from importlib.metadata import version
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, UploadFile
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
+from rag_assets.core.domain import Record
 from rag_assets.core.incremental import read_sealed
+from rag_assets.core.text.works import normal_doi
+from rag_assets.corpus.records.byline import person_of
 from rag_assets.evaluation.history import read_history
 from rag_assets.faces.server.dependencies import SharedDep, counts_as_upload
 from rag_assets.pipeline.runs.requests import RunProgress
@@ -114,6 +117,44 @@ async def upload(file: UploadFile, shared: SharedDep) -> Uploaded:
         is_new=uploaded.is_new,
         run_id=run_id,
     )
+
+
+class Correction(BaseModel):
+    """What a person knows better. A field that is left out or empty stays as it is."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    title: str = Field(default="", max_length=2000)
+    authors: list[Annotated[str, Field(min_length=1, max_length=300)]] = Field(
+        default=[], max_length=5000, description='In order: "Ada Lund" or "Lund, Ada".'
+    )
+    year: int | None = Field(default=None, ge=1000, le=2999)
+    doi: str = Field(default="", max_length=300)
+
+
+class Corrected(BaseModel):
+    """The paper whose record will have these values."""
+
+    paper_id: str
+    run_id: str = _RUN
+
+
+@router.put(
+    "/papers/{paper_id}/record",
+    status_code=HTTPStatus.ACCEPTED,
+    tags=["papers"],
+    dependencies=[counts_as_upload],
+)
+async def correct(paper_id: str, correction: Correction, shared: SharedDep) -> Corrected:
+    """Correct the record of a paper: these values win over all others, also in later runs."""
+    record = Record(
+        title=correction.title.strip() or None,
+        authors=tuple(map(person_of, correction.authors)),
+        year=correction.year,
+        doi=normal_doi(correction.doi),
+    )
+    run_id = await shared.changing.result(lambda: shared.changes.correct(paper_id, record))
+    return Corrected(paper_id=paper_id, run_id=run_id)
 
 
 @router.delete(

@@ -1,6 +1,6 @@
 // The list of papers: search, state, adding, removing.
 
-import { getJson, request } from "./api.js";
+import { getJson, request, sendJson } from "./api.js";
 import { button, byId, counted, el, shortened } from "./dom.js";
 import { problemBlock, toast } from "./notices.js";
 import { titleOf } from "./words.js";
@@ -89,10 +89,11 @@ export class Papers {
         button(title, () => this.open(paper), { class: "paper-title" }),
         record && el("p", { class: "hint" }, record),
         paper.missing.length > 0 &&
-          el("p", { class: "hint" }, `Not printed where looked for: ${paper.missing.join(", ")}. A bibliography can name it.`),
+          el("p", { class: "hint" }, `Not printed where looked for: ${paper.missing.join(", ")}. Correct can name it.`),
         el("p", { class: "hint" }, state, facts.join(" · ")),
         paper.abstract && el("p", { class: "abstract" }, paper.abstract),
         paper.reason && el("p", { class: "reason" }, paper.reason),
+        button("Correct", () => this.correct(paper), { class: "quiet", "aria-label": `Correct ${title}` }),
       ),
       button("×", () => this.remove(paper), { class: "quiet remove", "aria-label": `Remove ${title}` }),
     );
@@ -110,6 +111,29 @@ export class Papers {
         byId("runs").append(refused(file.name, error));
       }
     }
+  }
+
+  /** Asks for title, authors and year, and sends what was changed. */
+  correct(paper) {
+    const dialog = byId("correct");
+    const shown = { title: paper.title, authors: paper.authors.join("\n"), year: String(paper.year ?? "") };
+    const field = (name) => byId(`correct-${name}`);
+    for (const [name, value] of Object.entries(shown)) field(name).value = value;
+    byId("correct-form").onsubmit = async () => {
+      const values = Object.keys(shown).map((name) => [name, field(name).value.trim()]);
+      const changed = Object.fromEntries(values.filter(([name, value]) => value && value !== shown[name]));
+      if ("authors" in changed) changed.authors = changed.authors.split("\n").map((name) => name.trim()).filter(Boolean);
+      if ("year" in changed) changed.year = Number(changed.year);
+      if (!Object.keys(changed).length) return;
+      try {
+        const path = `/api/papers/${encodeURIComponent(paper.paper_id)}/record`;
+        const { run_id: run } = await (await sendJson(path, changed, { method: "PUT" })).json();
+        this.follow(run, `Correcting ${paper.paper_id}`, "The record is corrected.");
+      } catch (error) {
+        toast(error.message);
+      }
+    };
+    dialog.showModal();
   }
 
   async remove(paper) {

@@ -45,6 +45,21 @@ def test_a_paper_that_was_added_can_be_asked_about_and_read(
     expect(show_first_source(page, turn).locator(".marking").first).to_be_in_viewport()
 
 
+def test_a_record_is_corrected_in_the_page(page: Page, own_shelf: Live) -> None:
+    """What is wrong is seen here, and not in a file beside the papers."""
+    open_page(page, own_shelf)
+    paper = page.locator('[data-paper="herons"]')
+
+    paper.hover()
+    page.get_by_role("button", name="Correct Herons at the winter coast").click()
+    page.get_by_label("Authors, one a line").fill("Ada Lund\nBo Moe")
+    page.get_by_label("Year").fill("1999")
+    page.locator("#correct-form button").click()
+
+    expect(page.locator(".toast")).to_contain_text("corrected", timeout=RUN_PATIENCE_MS)
+    expect(paper).to_contain_text("Ada Lund, Bo Moe, 1999")
+
+
 def test_a_paper_that_was_removed_is_answered_from_no_more_and_can_be_brought_back(
     page: Page, own_shelf: Live
 ) -> None:
