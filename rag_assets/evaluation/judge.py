@@ -122,7 +122,7 @@ class AnswerJudge:
     ) -> JudgedAnswer:
         prompt = _ASKED.filled(
             question=neutral(question),
-            sources=sources_block(contexts).text,
+            sources=sources_block(contexts),
             statements=_numbered(statements),
             reference=_numbered(reference) or "none",
         )

@@ -5,8 +5,7 @@ from headings and tables (see `examples`), which is rough. Every question is tag
 easier than what people ask.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from itertools import groupby, zip_longest
 from typing import Any
@@ -14,10 +13,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from rag_assets.answering.drafts import EXTRACTIVE
-from rag_assets.core.domain import Context
+from rag_assets.core.domain import Chunk, Context
 from rag_assets.core.errors import RequestRejected
 from rag_assets.core.settings import Settings
-from rag_assets.core.table_files import required_table
 from rag_assets.evaluation.cases import letters
 from rag_assets.evaluation.examples import drafted_questions, sampled_chunks
 from rag_assets.hosted.access import ModelName
@@ -28,16 +26,6 @@ from rag_assets.questions import Question
 _PROMPT = load_prompt("rag_assets.evaluation", "suggest", frozenset())
 _MAX_OUTPUT_TOKENS = 1024
 _MIN_TOKENS = 40
-_COLUMNS = [
-    "paper_id",
-    "chunk_id",
-    "text",
-    "page_start",
-    "page_end",
-    "section_title",
-    "n_tokens",
-    "is_generated",
-]
 
 
 class Suggested(BaseModel):
@@ -46,17 +34,6 @@ class Suggested(BaseModel):
     question: str = ""
     passage: str = ""
     fact: str = ""
-
-
-@dataclass(frozen=True)
-class SampledChunk:
-    """A chunk that a question may be made of."""
-
-    paper_id: str
-    chunk_id: str
-    text: str
-    pages: list[int]
-    section: str
 
 
 def suggested(settings: Settings, n: int, connections: Connections) -> list[Question]:
@@ -74,25 +51,17 @@ def suggested(settings: Settings, n: int, connections: Connections) -> list[Ques
     return list(found.values())
 
 
-def _spread(settings: Settings) -> Iterator[SampledChunk]:
+def _spread(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
     """The chunks, one of each paper in turn; always in the same order."""
-    rows = required_table(settings.paths.chunks).select(_COLUMNS).to_pylist()
-    usable = [row for row in rows if row["n_tokens"] >= _MIN_TOKENS and not row["is_generated"]]
-    drawn = sorted(
-        usable, key=lambda row: (row["paper_id"], sha256(row["chunk_id"].encode()).digest())
-    )
-    papers = [list(found) for _, found in groupby(drawn, key=lambda row: row["paper_id"])]
-    for row in (row for turn in zip_longest(*papers) for row in turn if row):
-        pages = _pages(row["page_start"], row["page_end"])
-        yield SampledChunk(
-            row["paper_id"], row["chunk_id"], row["text"], pages, row["section_title"] or ""
-        )
+    usable = [chunk for chunk in chunks if chunk.n_tokens >= _MIN_TOKENS]
+    drawn = sorted(usable, key=lambda one: (one.paper_id, sha256(one.chunk_id.encode()).digest()))
+    papers = [list(found) for _, found in groupby(drawn, key=lambda one: one.paper_id)]
+    return (chunk for turn in zip_longest(*papers) for chunk in turn if chunk)
 
 
 def _from_headings(settings: Settings) -> Iterator[dict[str, Any]]:
     for one in drafted_questions(settings, sampled_chunks(settings)):
-        pages = _pages(one.chunk.page_start, one.chunk.page_end)
-        yield _row(one.chunk.paper_id, pages, one.question, "", "", "rough")
+        yield _row(one.chunk, one.question, "", "", "rough")
 
 
 def _by_model(settings: Settings, connections: Connections) -> Iterator[dict[str, Any]]:
@@ -105,7 +74,7 @@ def _by_model(settings: Settings, connections: Connections) -> Iterator[dict[str
         max_output_tokens=_MAX_OUTPUT_TOKENS,
     )
 
-    for source in _spread(settings):
+    for source in _spread(sampled_chunks(settings)):
         context = Context(
             source.paper_id,
             source.chunk_id,
@@ -113,36 +82,24 @@ def _by_model(settings: Settings, connections: Connections) -> Iterator[dict[str
             None,
             0,
             source.text,
-            section_title=source.section,
+            section_title=source.section_title,
         )
         try:
-            reply = model.ask(sources_block([context]).text).output
+            reply = model.ask(sources_block([context])).output
         except RequestRejected:  # this source cannot be asked about; others can
             continue
         if not reply or not letters(reply.fact) or not letters(reply.question):
             continue
         is_in_source = letters(reply.passage) in letters(source.text)
         if is_in_source and letters(reply.fact) in letters(reply.passage):
-            yield _row(
-                source.paper_id,
-                source.pages,
-                reply.question,
-                reply.passage,
-                reply.fact,
-                "by a model",
-            )
+            yield _row(source, reply.question, reply.passage, reply.fact, "by a model")
 
 
-def _pages(first: int | None, last: int | None) -> list[int]:
-    return list(range(first, last + 1)) if first and last else []
-
-
-def _row(
-    paper_id: str, pages: list[int], question: str, passage: str, fact: str, tag: str
-) -> dict[str, Any]:
+def _row(chunk: Chunk, question: str, passage: str, fact: str, tag: str) -> dict[str, Any]:
+    first, last = chunk.page_start, chunk.page_end
     expected = {
-        "paper_id": paper_id,
-        "pages": pages,
+        "paper_id": chunk.paper_id,
+        "pages": list(range(first, last + 1)) if first and last else [],
         "passages": [passage] if passage else [],
     }
     facts = {"key_facts": [[fact]]} if fact else {}

@@ -11,7 +11,7 @@ has no tools, and quotes are verified.
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.resources import files
 from string import Formatter
@@ -72,28 +72,20 @@ def load_prompt(package: str, name: str, placeholders: frozenset[str]) -> Prompt
     return Prompt(text)
 
 
-@dataclass(frozen=True)
-class SourcesBlock:
-    """Sources as a part of a prompt."""
-
-    text: str
-    sources: Mapping[int, Context]
-    """The sources by their number, from 1."""
-
-
-def sources_block(contexts: Sequence[Context]) -> SourcesBlock:
+def sources_block(contexts: Sequence[Context]) -> str:
     """Number `contexts` in order, and write each between two markers.
 
     The markers contain a hash of all contexts, so no document can contain its own markers. The same
     contexts give the same text, so that replies can be cached by their prompt.
     """
     nonce = fingerprint([asdict(context.words()) for context in contexts])[:_NONCE_CHARS]
-    sources = dict(enumerate(contexts, start=1))
+    papers = [context.paper_id for context in contexts]
     fenced = (
-        f"Source {number} ({_header(context, nonce)})\n<<<{nonce}\n{_body(context, nonce)}\n{nonce}>>>"
-        for number, context in sources.items()
+        f"Source {number} ({_header(context, nonce, context.paper_id not in papers[: number - 1])})\n"
+        f"<<<{nonce}\n{_body(context, nonce)}\n{nonce}>>>"
+        for number, context in enumerate(contexts, start=1)
     )
-    return SourcesBlock("\n\n".join([_LEGEND.format(nonce=nonce), *fenced]), sources)
+    return "\n\n".join([_LEGEND.format(nonce=nonce), *fenced])
 
 
 def neutral(text: str) -> str:
@@ -102,8 +94,9 @@ def neutral(text: str) -> str:
     return _defused(_visible(text), fingerprint(text)[:_NONCE_CHARS])
 
 
-def _header(context: Context, nonce: str) -> str:
-    """The paper, title, authors, section and pages of a source."""
+def _header(context: Context, nonce: str, is_first: bool) -> str:
+    """The paper, section and pages of a source, and the title and authors with the first source of
+    a paper."""
     title, section = _label(context.paper.title, nonce), _label(context.section_title, nonce)
     first, last = context.page_start, context.page_end
     pages = "" if first is None else f"page {first}"
@@ -115,8 +108,8 @@ def _header(context: Context, nonce: str) -> str:
     author_names = f"by {', '.join(authors[:_MOST_AUTHORS])}{others}" if authors else ""
     facts = [
         f"paper {_label(context.paper_id, nonce)}",
-        f'"{title}"' if title else "",
-        _label(", ".join(filter(None, (author_names, year))), nonce),
+        f'"{title}"' if title and is_first else "",
+        _label(", ".join(filter(None, (author_names, year))), nonce) if is_first else "",
         f'section "{section}"' if section else "",
         pages,
         _WRITTEN_BY_A_MODEL if context.is_generated else "",

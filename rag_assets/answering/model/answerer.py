@@ -44,7 +44,7 @@ from rag_assets.hosted.prompts import load_prompt, neutral, sources_block
 if TYPE_CHECKING:
     from rag_assets.hosted.structured import StructuredReply
 
-HOSTED_VERSION = 5
+HOSTED_VERSION = 6
 """Raise it when the code makes another prompt of the same sources, or another draft of the same
 reply."""
 MAX_CLAIMS, MAX_CITATIONS, MAX_CLAIM_CHARS = 24, 20, 1_000
@@ -98,7 +98,7 @@ def numbered(contexts: Sequence[Context]) -> NumberedSources:
             text += f"{_without_ids(context.text[at : unit.start])}[{source}.{nth}] {_without_ids(quote)}"
             at = unit.end
         shown.append(replace(context, text=text + _without_ids(context.text[at:])))
-    return NumberedSources(sources_block(shown).text, places)
+    return NumberedSources(sources_block(shown), places)
 
 
 def _without_ids(text: str) -> str:

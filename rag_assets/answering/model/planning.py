@@ -226,7 +226,7 @@ class ModelPlanner:
         shown = [
             context for context, n in zip(read, n_tokens, strict=True) if n <= MAX_CONTEXT_TOKENS
         ]
-        prompt = f"{sources_block(shown).text}\n\n{json.dumps(asked, ensure_ascii=False)}"
+        prompt = f"{sources_block(shown)}\n\n{json.dumps(asked, ensure_ascii=False)}"
         try:
             reply, usage = self._words.to(prompt)
         except RequestRejected:

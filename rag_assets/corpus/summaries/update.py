@@ -108,7 +108,7 @@ class Summarizer:
         if summary := self._summary_of(document):
             sources.insert(0, _source(document, summary, section="", is_generated=True))
         n_words = MAX_CHARS // 7  # an English word and its blank have about 7 characters
-        prompt = _CHUNK.filled(sources=sources_block(sources).text, n_words=n_words)
+        prompt = _CHUNK.filled(sources=sources_block(sources), n_words=n_words)
         return self._reply(prompt, MAX_CHARS)
 
     def _summary_of(self, document: AskedDocument) -> str:
@@ -116,7 +116,7 @@ class Summarizer:
 
         def ask() -> str:
             prompt = _DOCUMENT.filled(
-                sources=sources_block([_source(document, document.beginning, "")]).text
+                sources=sources_block([_source(document, document.beginning, "")])
             )
             try:
                 return self._reply(prompt, _MAX_DOCUMENT_CHARS)
