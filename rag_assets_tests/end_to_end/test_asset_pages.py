@@ -77,11 +77,11 @@ def test_pages_open_with_what_is_asked_first(world: World) -> None:
 
 OPENINGS = {
     "parsed_index": ["changes", "not_read", "papers"],
-    "embeddings": ["cost_usd", "megabytes", "file_stands"],
+    "embeddings": ["cost_usd", "megabytes", "model"],
     "chroma_index": ["megabytes", "megabytes_written", "store"],
     "bm25_index": ["megabytes", "megabytes_written", "store"],
     "qa": ["cost_usd", "changes", "answers"],
-    "smoke_eval": ["cost_usd", "history", "not_right"],
+    "smoke_eval": ["cost_usd", "not_right", "history"],
 }
 
 

@@ -80,15 +80,15 @@ def _made(latest: Mapping[str, Any], evaluation: RecordedEvaluation) -> Made:
         lambda: {"n_added": int(is_new), "n_unchanged": int(not is_new)},
         figures,
         {
-            "history": _course(history, least),
             "not_right": table(
                 [
-                    {name: row.get(name, "") for name in ("question", "outcome", "why")}
+                    {"why": f"{row['outcome']}: {row.get('why', '')}", "question": row["question"]}
                     for row in latest["results"]
                     if row["outcome"] != "right"
                 ],
                 n_shown=N_RESULTS_SHOWN,
             ),
+            "history": _course(history, least),
             "metrics": _metrics(latest["metrics"], least),
             "worse": worse_table(latest["worse"]),
             "results": results_table(latest["results"]),

@@ -206,7 +206,7 @@ class Made:
     checked: Sequence[CheckedPromise]
     publish: Callable[[], Mapping[str, Any] | None]
     """Publishes it. May return n_added, n_changed, n_removed, n_unchanged, and what else is known
-    only then, which the page opens with."""
+    only then."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """Numbers (plotted over time), texts and paths."""
     previews: Mapping[str, Any] = field(default_factory=dict)
@@ -257,18 +257,16 @@ def asset_step(
     if not nothing_withholds(made.checked):
         yield from withheld_results(made.checked)
         return
-    published = dict(made.publish() or {})
+    published = made.publish() or {}
     _audit_quarantine(context, made.checked)
     cost = _cost(models.budget.since(before)) if models else {}
-    opening = {name: cost.pop(name) for name in ("cost_usd",) if name in cost} | published
     last_rows = {
-        **cost,
         "path": dg.MetadataValue.path(path.absolute()),
         "settings": dg.MetadataValue.json(used) if used else None,
         "counted": counted,
         KEY: key() if made.is_settled else None,
     }
-    yield materialized(made, opening, last_rows)
+    yield materialized(made, {**cost, **published}, last_rows)
     yield from results(made.checked)
 
 
@@ -320,7 +318,7 @@ def _audit_quarantine(context: dg.AssetExecutionContext, checked: Sequence[Check
 
 CHANGES = "changes"
 """Metadata: which papers or questions changed in this run."""
-_PAGE_VERSION = 3
+_PAGE_VERSION = 4
 """Raise it when pages of assets say something else of the same result."""
 KEY = "follows_from"
 """Metadata of a materialization: changes with everything that it follows from."""
@@ -385,19 +383,24 @@ def _again(last: _LastRun, cost: Mapping[str, Any]) -> Outcome:
         )
 
 
+_OPENING = ("cost_usd", CHANGES, "megabytes", "megabytes_written")
+"""What pages begin with, as far as it is known."""
+
+
 def materialized(
-    made: Made, opening: Mapping[str, Any], last_rows: Mapping[str, Any]
+    made: Made, known_now: Mapping[str, Any], last_rows: Mapping[str, Any]
 ) -> dg.MaterializeResult[Any]:
-    """The page of what was made: what it opens with, previews, facts, the last rows, and those
-    counts in `opening` that are not zero."""
-    names = UpdatePlan().counts()
+    """The page of what was made: what it opens with, previews, facts, the last rows, and the rest
+    of what is known only after publishing, without counts of zero."""
+    counts = UpdatePlan().counts()
+    rest = {name: plain(value) for name, value in known_now.items() if value or name not in counts}
     metadata: dict[str, Any] = {
-        **{name: plain(value) for name, value in opening.items() if name not in names},
+        **{name: rest.pop(name) for name in _OPENING if name in rest},
         **{name: _shown(value) for name, value in made.previews.items()},
         **{name: plain(value) for name, value in made.facts.items()},
         "dagster/row_count": made.n_rows,
         **last_rows,
-        **{name: n for name in names if (n := opening.get(name))},
+        **rest,
     }
     return dg.MaterializeResult(
         data_version=dg.DataVersion(made.version),
