@@ -80,38 +80,23 @@ def look_for_changes(
     """One look at the data folder, at most one run request.
 
     known: the versions reported to Dagster last for this folder, by the sensor or by a run. cursor:
-    what the last look found. A run is requested if two looks find the same versions and no run has
-    read them: files that are still being copied are not read, and who adds a paper and starts a
-    run, as the server does, gets one run. The first look at a folder without any run requests none,
-    since a whole build may take long and cost money.
+    what the last look found, while it waits for a second one that finds the same: files that are
+    still being copied are not read, and who adds a paper and starts a run, as the server does, gets
+    one run. The first look at a folder without any run requests none, since a whole build may take
+    long and cost money.
     """
     try:
         versions = _versions_now(settings)
     except MissingInput as error:
         return dg.SensorResult(skip_reason=str(error), cursor=cursor)
-    last = json.loads(cursor) if cursor else {}
-    settled, seen = last.get("settled"), last.get("seen")
-    if versions in (settled, known):
-        return dg.SensorResult(
-            skip_reason="No paper and no question changed.", cursor=_cursor(settled=versions)
-        )
-    if settled is None and not known:
-        events = news(settings, versions, known)
-        return dg.SensorResult(
-            skip_reason=NOTHING_RAN, cursor=_cursor(settled=versions), asset_events=events
-        )
-    if versions != seen:
-        return dg.SensorResult(skip_reason=CHANGING, cursor=_cursor(settled=settled, seen=versions))
+    if versions == known:
+        return dg.SensorResult(skip_reason="No paper and no question changed.", cursor="")
     events = news(settings, versions, known)
-    return dg.SensorResult(
-        run_requests=[dg.RunRequest()], cursor=_cursor(settled=versions), asset_events=events
-    )
-
-
-def _cursor(*, settled: Mapping[str, str] | None, seen: Mapping[str, str] | None = None) -> str:
-    """settled: the versions that a run was asked for, or needed none. seen: newer ones of the last
-    look."""
-    return json.dumps({"settled": settled, "seen": seen})
+    if not known:
+        return dg.SensorResult(skip_reason=NOTHING_RAN, cursor="", asset_events=events)
+    if cursor != (found := json.dumps(versions)):
+        return dg.SensorResult(skip_reason=CHANGING, cursor=found)
+    return dg.SensorResult(run_requests=[dg.RunRequest()], cursor="", asset_events=events)
 
 
 def _versions_now(settings: Settings) -> dict[str, str]:

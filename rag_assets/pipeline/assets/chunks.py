@@ -258,13 +258,8 @@ def profiles(
     blocks = PaperTable.required(paths.blocks, BLOCKS)
 
     def update(published: PaperTable) -> PapersUpdate:
-        titles = read_columns(paths.records, ["paper_id", "title"])
-        by_paper = dict(
-            zip(titles["paper_id"].to_pylist(), titles["title"].to_pylist(), strict=True)
-        )
-        return update_profiles(
-            published, blocks, by_paper, within(settings.parsing.limits, workforce)
-        )
+        spread = within(settings.parsing.limits, workforce)
+        return update_profiles(published, blocks, titles_by_paper(paths), spread)
 
     def audit(draft: PaperTable) -> TableAudit:
         shown = ["paper_id", "title", "file_words", "periods"]

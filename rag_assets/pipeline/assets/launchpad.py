@@ -49,9 +49,9 @@ def checked_at_launch(
 def settings_of_run(
     given: Mapping[str, Any], shown: Mapping[str, Any], overrides: Mapping[str, Any] | None
 ) -> Settings:
-    """The settings of a run: what was changed in the launchpad, on top of `overrides`, file and
-    environment. Raises InvalidSettings."""
-    return load_settings(_merged(overrides or {}, changed(given, shown)))
+    """The settings of a run: what was changed in the launchpad, on top of `overrides` (group by
+    group), file and environment. Raises InvalidSettings."""
+    return load_settings({**(overrides or {}), **changed(given, shown)})
 
 
 def launchpad_schema(now: Settings) -> dict[str, dg.Field]:
@@ -127,16 +127,3 @@ def _config_type(annotation: Any, path: str) -> Any:
 
 def _enum(path: str, values: Any) -> dg.Enum:
     return dg.Enum(path.replace(".", "_"), [dg.EnumValue(value) for value in values])
-
-
-def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """`above` wins; groups are merged field by field."""
-    result = dict(below)
-    for name, value in above.items():
-        old = result.get(name)
-        result[name] = (
-            _merged(old, value)
-            if isinstance(old, Mapping) and isinstance(value, Mapping)
-            else value
-        )
-    return result

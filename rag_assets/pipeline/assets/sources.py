@@ -79,24 +79,16 @@ def news(
 def known_versions(instance: dg.DagsterInstance, data_dir: Path) -> dict[str, str]:
     """The version of each source that was reported last for this folder, as several may share a
     history; sources that were never reported are left out."""
-    own = str(data_dir.resolve())
-    known = {}
+    own, known = str(data_dir.resolve()), {}
     for name in SOURCE_NAMES:
-        records = instance.fetch_materializations(dg.AssetKey(name), limit=_LOOKED_BACK).records
-        made = [record.asset_materialization for record in records]
-        versions = [
-            report.tags["dagster/data_version"]
-            for report in made
-            if report and report.tags and _folder_of(report) == own
-        ]
-        if versions:
-            known[name] = versions[0]
+        for record in instance.fetch_materializations(
+            dg.AssetKey(name), limit=_LOOKED_BACK
+        ).records:
+            made = record.asset_materialization
+            folder = made and made.metadata.get(_DATA_DIR)
+            if made and made.tags and folder and folder.value == own:
+                known.setdefault(name, made.tags["dagster/data_version"])
     return known
-
-
-def _folder_of(event: dg.AssetMaterialization) -> str | None:
-    named = event.metadata.get(_DATA_DIR)
-    return str(named.value) if named else None
 
 
 def _content_version(files: Sequence[Path]) -> str:

@@ -8,6 +8,7 @@ import subprocess
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -134,8 +135,8 @@ def test_a_run_of_the_ui_writes_the_folder_and_the_history_it_was_started_for(
     )
 
 
-@pytest.fixture
-def ui(data: Path, tmp_path: Path) -> Iterator["subprocess.Popen[str]"]:
+@contextmanager
+def served(data: Path, tmp_path: Path) -> Iterator["subprocess.Popen[str]"]:
     """The UI of the folder, ready; its port is `args[-1]`."""
     command = [*COMMAND, "ui", "--data", str(data), "--port", str(free_port())]
     log = tmp_path / "ui.log"
@@ -147,6 +148,12 @@ def ui(data: Path, tmp_path: Path) -> Iterator["subprocess.Popen[str]"]:
         wait_until(lambda: ui.poll() is not None or "open http" in log.read_text(), "the address")
         yield ui
         ui.terminate()
+
+
+@pytest.fixture
+def ui(data: Path, tmp_path: Path) -> Iterator["subprocess.Popen[str]"]:
+    with served(data, tmp_path) as ui:
+        yield ui
 
 
 LAUNCH = """mutation($p: ExecutionParams!) {launchRun(executionParams: $p) {
@@ -195,27 +202,54 @@ def test_the_ui_refuses_wrong_values_runs_one_at_a_time_and_ends_with_its_daemon
         launched(port, {"data_dir": "/elsewhere"}),
     ]
 
-    def states() -> list[str]:
-        with dg.DagsterInstance.from_config(str(data / ".dagster")) as instance:
-            return sorted(run.status.value for run in instance.get_runs())
-
     with only_writer(data, patience_s=0):
         for _ in range(2):
             assert "LaunchRunSuccess" in launched(port, {})
-        wait_until(lambda: "STARTED" in states(), "the first run")
-        while_one_runs = states()
+        wait_until(lambda: "STARTED" in states(data), "the first run")
+        while_one_runs = states(data)
         assert "WorkspaceLocationEntry" in ordered(port, RELOAD)
-    wait_until(lambda: states() == ["SUCCESS"] * 2, "both runs")
+    wait_until(lambda: states(data) == ["SUCCESS"] * 2, "both runs")
     (server,) = (pid for pid in descendants_of(ui.pid) if b"dagster_ui import main" in cmdline(pid))
     (daemon,) = (pid for pid in descendants_of(server) if b"_daemon.cli" in cmdline(pid))
     os.kill(daemon, signal.SIGKILL)
 
     assert ui.wait(DEADLINE_S) == 1
-    assert while_one_runs == ["QUEUED", "STARTED"]
+    assert sorted(while_one_runs) == ["QUEUED", "STARTED"]
     assert "chunking.target_tokens: Input should be greater than" in refused[0]
     assert "is not valid for expected type" in refused[1]
     assert "Received unexpected config entry" in refused[2]
     assert "Received unexpected config entry" in refused[3]
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("moment", ["STARTED", "QUEUED", "NOT_STARTED"])
+@pytest.mark.parametrize("killed", ["all", "the UI", "its processes"])
+def test_after_a_kill_the_next_run_of_the_ui_goes_through(
+    killed: str, moment: str, data: Path, tmp_path: Path
+) -> None:
+    """A power cut during a run would stop every later night in silence: the dead run stays
+    "started", and the next one waits for it for good."""
+    with served(data, tmp_path) as ui, only_writer(data, patience_s=0):
+        assert "LaunchRunSuccess" in launched(str(ui.args[-1]), {})  # type: ignore[index]
+        wait_until(lambda: moment == "QUEUED" or states(data) != ["QUEUED"], "the daemon")
+        wait_until(lambda: moment != "STARTED" or states(data) == ["STARTED"], "the run")
+        own = descendants_of(ui.pid)
+        for pid in {"all": [ui.pid, *own], "the UI": [ui.pid], "its processes": own[::-1]}[killed]:
+            with suppress(ProcessLookupError):  # it ended with its parent
+                os.kill(pid, signal.SIGKILL)
+        ui.wait(DEADLINE_S)
+
+    with served(data, tmp_path) as ui:
+        assert "LaunchRunSuccess" in launched(str(ui.args[-1]), {})  # type: ignore[index]
+        wait_until(lambda: states(data)[0] == "SUCCESS", "the run after it")
+
+    assert states(data)[1] in ("FAILURE", "SUCCESS")
+
+
+def states(data: Path) -> list[str]:
+    """Of the runs, the newest first."""
+    with dg.DagsterInstance.from_config(str(data / ".dagster")) as instance:
+        return [run.status.value for run in instance.get_runs()]
 
 
 def cmdline(pid: int) -> bytes:

@@ -42,18 +42,20 @@ def test_the_launchpad_wins_field_by_field(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("RAG_ASSETS_CHUNKING__MIN_CHARS", "2")
     questions = tmp_path / "q.jsonl"
     questions.write_text('{"id": "q", "question": "Why?"}')
-    overrides = {
-        "data_dir": str(tmp_path),
-        "chunking": {"overlap_tokens": 103, "max_tokens": 1103},
-    }
 
     settings = settings_of_a_run(
-        overrides=overrides,
+        overrides={
+            "data_dir": str(tmp_path),
+            "questions": "replaced",
+            "answering": {"min_sources": 3},
+        },
         launchpad={"chunking": {"max_tokens": 1104}, "questions": str(questions)},
     )
 
     chunking = settings.chunking
-    assert (chunking.max_tokens, chunking.overlap_tokens) == (1104, 103), "launchpad, overrides"
+    assert (chunking.max_tokens, settings.answering.min_sources) == (1104, 3), (
+        "launchpad, overrides"
+    )
     assert (chunking.target_tokens, chunking.min_chars) == (902, 2), "environment"
     assert (chunking.min_tokens, settings.answering.k) == (1, 5), "file"
     assert settings.data_dir == tmp_path

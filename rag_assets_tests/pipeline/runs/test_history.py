@@ -80,15 +80,21 @@ def test_dagsters_commands_work_in_the_root_with_the_history_of_ours(
     (tmp_path / "rag_assets").symlink_to(ROOT / "rag_assets")
     rag_assets_run("--select", "parsed_index")
 
-    for arguments in (["check", "defs"], ["list", "defs"], ["launch", "--assets", "parsed_index"]):
+    for command in (
+        "dg check defs",
+        "dg list defs",
+        "dg launch --assets parsed_index",
+        "dagster asset materialize -m rag_assets.definitions --select parsed_index",
+    ):
+        name, *arguments = command.split()
         subprocess.run(
-            [Path(sys.executable).with_name("dg"), *arguments],
+            [Path(sys.executable).with_name(name), *arguments],
             env={**os.environ, **QUICK, "DAGSTER_HOME": ""},
             check=True,
         )
 
     runs = runs_of(tmp_path / "data" / ".dagster")
-    assert [run.tags[STARTED_BY_TAG] for run in runs] == ["dg", "rag-assets run"]
+    assert [run.tags[STARTED_BY_TAG] for run in runs] == ["dg", "dg", "rag-assets run"]
     assert not list(tmp_path.glob(".tmp_dagster_home_*"))
 
 
