@@ -23,7 +23,6 @@ from rag_assets.pipeline.assets.publishing import (
     sealed_file,
 )
 
-_N_PAPERS_SHOWN = 50
 _COLUMNS = ["paper_id", "section_title", "source", "n_tokens", "page_start"]
 
 
@@ -79,7 +78,6 @@ def _page(stats: dict[str, Any], cut: pa.Table, chunking: ChunkingSettings) -> d
         "pages": bars(with_page, "% of chunks with a page, by source"),
         "papers": table(
             [row | {"paper_id": short_id(row["paper_id"])} for row in papers],
-            n_shown=_N_PAPERS_SHOWN,
         ),
     }
 

@@ -79,13 +79,10 @@ from rag_assets.pipeline.assets.paper_tables import (
     first_rows,
     lineage,
 )
-from rag_assets.pipeline.assets.previews import markdown_table
+from rag_assets.pipeline.assets.previews import N_SHOWN, markdown_table
 from rag_assets.pipeline.assets.publishing import Outcome, checked_asset, progress
 from rag_assets.search.embedding.providers import embedder_facts
 from rag_assets.search.embedding.work import counting
-
-_N_PAPERS_SHOWN, _N_ROWS_SHOWN = 50, 20
-"""Rows of a table on the page of an asset: of papers, and of entries or profiles."""
 
 
 @checked_asset(
@@ -183,8 +180,8 @@ def _audit(
         check_all(CHUNK_PROMISES, candidate),
         lineage(_FROM_BLOCKS),
         {
-            "preview": first_rows(draft, _PREVIEWED, n_shown=5),
-            "text": markdown_table(accounts, n_shown=_N_PAPERS_SHOWN),
+            "preview": first_rows(draft, _PREVIEWED),
+            "text": markdown_table(accounts),
         },
     )
 
@@ -270,7 +267,7 @@ def profiles(
         )
         return TableAudit(
             check_all(PROFILE_PROMISES, candidate),
-            previews={"papers": first_rows(draft, shown, n_shown=_N_ROWS_SHOWN)},
+            previews={"papers": first_rows(draft, shown)},
         )
 
     yield from brought_up_to_date(
@@ -306,7 +303,7 @@ def summaries(
         return TableAudit(
             check_all(SUMMARY_PROMISES, made()),
             {"model": settings.summaries.model, "n_asked": made().n_asked},
-            {"preview": first_rows(draft, SUMMARIES.names, n_shown=5)},
+            {"preview": first_rows(draft, SUMMARIES.names)},
         )
 
     yield from brought_up_to_date(
@@ -358,14 +355,14 @@ def references(
             "n_papers_without_list": draft.n_rows - len(entries),
         }
         first = next(draft.parts(["paper_id", "number", "year", "doi", "text"]))
-        first = first.filter(pc.is_valid(first["number"])).slice(0, _N_ROWS_SHOWN).to_pylist()
+        first = first.filter(pc.is_valid(first["number"])).slice(0, N_SHOWN).to_pylist()
         return TableAudit(
             check_all(
                 REFERENCE_PROMISES,
                 EachPaperCandidate(draft.papers, blocks.papers, draft.manifest.quarantined),
             ),
             facts,
-            {"entries": markdown_table(first, n_shown=_N_ROWS_SHOWN)},
+            {"entries": markdown_table(first)},
         )
 
     yield from brought_up_to_date(

@@ -54,11 +54,10 @@ from rag_assets.pipeline.assets.paper_tables import (
     checksums,
     lineage,
 )
-from rag_assets.pipeline.assets.previews import markdown_table, short_id, table
+from rag_assets.pipeline.assets.previews import MOST_ROWS, markdown_table, short_id, table
 from rag_assets.pipeline.assets.publishing import Outcome, checked_asset, progress
 from rag_assets.pipeline.assets.sources import PAPER_FILES
 
-N_PAPERS_SHOWN = 50
 _PAPER_COLUMNS = (
     "paper_id", "title", "source", "page_source", "n_headings", "n_tables", "n_pages", "n_pages_unread", "n_pages_cut",
     "status", "error", "notes",
@@ -192,7 +191,7 @@ def _not_read(index: pa.Table) -> dg.MetadataValue[Any]:
         if row["error"] or n_missing:
             why = row["error"] or f"{n_missing} of {row['n_pages']} pages. {' '.join(row['notes'])}"
             rows.append({"file": row["file_path"] or row["paper_id"], "why": why})
-    return table(rows, n_shown=N_PAPERS_SHOWN)
+    return table(rows)
 
 
 def _papers(index: pa.Table) -> str:
@@ -201,7 +200,7 @@ def _papers(index: pa.Table) -> str:
         | {"paper_id": short_id(row["paper_id"]), "notes": " ".join(row["notes"])}
         for row in sorted(index.to_pylist(), key=how_bad, reverse=True)
     ]
-    return markdown_table(rows, n_shown=N_PAPERS_SHOWN)
+    return markdown_table(rows)
 
 
 logger = logging.getLogger(__name__)
@@ -278,10 +277,10 @@ def _follows_from(settings: Settings, index: PaperTable) -> list[Any] | None:
 def _records_page(records: pa.Table) -> str:
     rows = (
         records.select(["paper_id", "title", "authors", "year", "venue", "doi"])
-        .slice(0, N_PAPERS_SHOWN)
+        .slice(0, MOST_ROWS)
         .to_pylist()
     )
     for row in rows:
         row["authors"] = "; ".join(author["family"] for author in row["authors"])
         row["paper_id"] = short_id(row["paper_id"])
-    return markdown_table(rows, n_shown=N_PAPERS_SHOWN)
+    return markdown_table(rows)

@@ -85,8 +85,7 @@ def _made(latest: Mapping[str, Any], evaluation: RecordedEvaluation) -> Made:
                     {"why": f"{row['outcome']}: {row.get('why', '')}", "question": row["question"]}
                     for row in latest["results"]
                     if row["outcome"] != "right"
-                ],
-                n_shown=N_RESULTS_SHOWN,
+                ]
             ),
             "history": _course(history, least),
             "metrics": _metrics(latest["metrics"], least),
@@ -117,7 +116,7 @@ def _metrics(
         for name, floor in least.items()
         if means[name] is not None and floor
     ]
-    return table(rows, n_shown=len(rows))
+    return table(rows)
 
 
 def _figures(latest: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
@@ -134,7 +133,6 @@ def _figures(latest: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, 
     }
 
 
-N_RESULTS_SHOWN = 200
 N_SLICED = 4
 _ORDER = ("wrong", "not judged", "unlabelled", "right")
 
@@ -160,16 +158,14 @@ def worse_table(worse: Sequence[Mapping[str, Any]]) -> str:
                 "worse": row["worse"],
             }
         )
-    return markdown_table(rows, n_shown=N_RESULTS_SHOWN)
+    return markdown_table(rows)
 
 
 def results_table(results: Sequence[Mapping[str, Any]]) -> str:
     """One row per question, wrong ones first."""
     ordered = sorted(results, key=lambda row: _ORDER.index(row["outcome"]))
     shown = ("question", "outcome", "why", "got", "expected", "question_id")
-    return markdown_table(
-        [{name: row.get(name, "") for name in shown} for row in ordered], n_shown=N_RESULTS_SHOWN
-    )
+    return markdown_table([{name: row.get(name, "") for name in shown} for row in ordered])
 
 
 def slices_table(history: Sequence[Mapping[str, Any]]) -> str:
@@ -194,7 +190,7 @@ def slices_table(history: Sequence[Mapping[str, Any]]) -> str:
                         "figures": figures,
                     }
                 )
-    return markdown_table(rows, n_shown=len(rows))
+    return markdown_table(rows)
 
 
 def modes_table(modes: Sequence[Mapping[str, Any]]) -> str:
@@ -203,7 +199,7 @@ def modes_table(modes: Sequence[Mapping[str, Any]]) -> str:
         name for name in (modes[0] if modes else ()) if any(row[name] is not None for row in modes)
     ]
     rows = [{name: _shown(row[name]) for name in measured} for row in modes]
-    return markdown_table(rows, n_shown=len(rows))
+    return markdown_table(rows)
 
 
 def _shown(value: float | str | None) -> str:

@@ -16,6 +16,7 @@ import dagster as dg
 
 from rag_assets.core.errors import InvalidSettings, MissingExtra
 from rag_assets.core.settings import environment
+from rag_assets.pipeline.runs.history import checks_of
 
 SMTP_VARIABLE, SLACK_VARIABLE = "SMTP_URL", "SLACK_TOKEN"
 _TYPES = {"smtp": "STARTTLS", "smtps": "SSL"}
@@ -115,11 +116,7 @@ FLOOR_CHECKS = ("above_floors", "not_fallen")
     description="Has those of automation.notify told of floors that the evaluation of a run missed.",
 )
 def floors_sensor(context: dg.RunStatusSensorContext) -> dg.RunRequest | dg.SkipReason:
-    run_id = context.dagster_run.run_id
-    logged = context.instance.all_logs(run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION)
-    checks = [
-        entry.dagster_event.asset_check_evaluation_data for entry in logged if entry.dagster_event
-    ]
+    checks = checks_of(context.instance, context.dagster_run.run_id)
     missed = [
         " ".join(
             str(check.metadata[name].value)
@@ -132,4 +129,4 @@ def floors_sensor(context: dg.RunStatusSensorContext) -> dg.RunRequest | dg.Skip
     if not missed:
         return dg.SkipReason("No floor was missed.")
     config = {"ops": {"tell_missed_floors": {"config": {"reason": "\n".join(missed)}}}}
-    return dg.RunRequest(run_key=run_id, run_config=config)
+    return dg.RunRequest(run_key=context.dagster_run.run_id, run_config=config)

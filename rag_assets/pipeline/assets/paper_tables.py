@@ -14,7 +14,7 @@ from rag_assets.core.paper_tables import PapersUpdate, PaperTable, drafted, mani
 from rag_assets.core.promises import CheckedPromise
 from rag_assets.core.tables import description_of
 from rag_assets.hosted.connections import Connections
-from rag_assets.pipeline.assets.previews import markdown_table
+from rag_assets.pipeline.assets.previews import N_SHOWN, markdown_table
 from rag_assets.pipeline.assets.publishing import Made, Outcome, asset_step, changes
 
 LINEAGE = "dagster/column_lineage"
@@ -112,10 +112,9 @@ def brought_up_to_date(
         yield from asset_step(path, make, state, settings=settings, models=models)
 
 
-def first_rows(table: PaperTable, columns: Sequence[str], *, n_shown: int) -> str:
+def first_rows(table: PaperTable, columns: Sequence[str]) -> str:
     """The first rows of a table as Markdown."""
-    rows = next(table.parts(columns)).slice(0, n_shown).to_pylist()
-    return markdown_table(rows, n_shown=n_shown)
+    return markdown_table(next(table.parts(columns)).slice(0, N_SHOWN).to_pylist())
 
 
 def checksums(tables: Mapping[Path, pa.Schema]) -> list[list[str]]:

@@ -15,7 +15,8 @@ longer rows is cut off at the right; a longer one gets a window of its own."""
 MAX_CELL_CHARS = 300
 MAX_ID_CHARS = 24
 MAX_MARKDOWN_CHARS = 200_000
-N_SHOWN = 20
+N_SHOWN, MOST_ROWS = 20, 100
+"""Rows of a sample, and of a table: each run keeps its pages in Dagster's history."""
 
 
 def plain(value: Any) -> Any:
@@ -30,29 +31,29 @@ def short_id(paper_id: str) -> str:
     return paper_id if len(paper_id) <= MAX_ID_CHARS else f"{paper_id[: MAX_ID_CHARS - 1]}…"
 
 
-def markdown_table(rows: Sequence[Mapping[str, Any]], *, n_shown: int) -> str:
+def markdown_table(rows: Sequence[Mapping[str, Any]]) -> str:
     """The first rows as a markdown table, with a line that says how many are not shown."""
     if not rows:
         return "*none*"
     columns = list(rows[0])
     shown = [
         "| " + " | ".join(_cell(row.get(column)) for column in columns) + " |"
-        for row in rows[:n_shown]
+        for row in rows[:MOST_ROWS]
     ]
     is_wide = len(columns) > _N_COLUMNS_IN_LINE or max(map(len, shown)) > _CHARS_OF_ROW_IN_LINE
     rule = "-" * (_CHARS_IN_LINE // len(columns) if is_wide else 3)
     lines = ["| " + " | ".join(columns) + " |", "|" + f" {rule} |" * len(columns), *shown]
-    if len(rows) > n_shown:
-        lines.append(f"\n… and {len(rows) - n_shown} more")
+    if len(rows) > MOST_ROWS:
+        lines.append(f"\n… and {len(rows) - MOST_ROWS} more")
     return "\n".join(lines)
 
 
-def table(rows: Sequence[Mapping[str, Any]], *, n_shown: int) -> dg.MetadataValue[Any]:
+def table(rows: Sequence[Mapping[str, Any]]) -> dg.MetadataValue[Any]:
     """The first rows as a table that Dagster's UI draws on the page, whatever its size. All rows
     have the same columns."""
     if not rows:
         return dg.MetadataValue.md("*none*")
-    shown = [{name: _short(value) for name, value in row.items()} for row in rows[:n_shown]]
+    shown = [{name: _short(value) for name, value in row.items()} for row in rows[:MOST_ROWS]]
     if n_more := len(rows) - len(shown):
         shown.append(dict.fromkeys(rows[0], "") | {next(iter(rows[0])): f"… and {n_more} more"})
     return dg.MetadataValue.table(list(map(dg.TableRecord, shown)))

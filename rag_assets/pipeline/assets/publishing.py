@@ -34,6 +34,7 @@ from rag_assets.pipeline.assets.previews import (
     plain,
     sample_of,
 )
+from rag_assets.pipeline.runs.history import checks_of
 
 logger = logging.getLogger(__name__)
 _SECONDS_BETWEEN_REPORTS = 5.0
@@ -348,14 +349,7 @@ def _last(context: dg.AssetExecutionContext, key: str) -> _LastRun | None:
     made = entry and entry.asset_materialization
     if not entry or not made or made.metadata.get(KEY) != dg.MetadataValue.text(key):
         return None
-    logged = context.instance.all_logs(
-        entry.run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION
-    )
-    checks = [
-        log_entry.dagster_event.asset_check_evaluation_data
-        for log_entry in logged
-        if log_entry.dagster_event
-    ]
+    checks = checks_of(context.instance, entry.run_id)
     own = {check.asset_check_key: check for check in checks if check.asset_key == context.asset_key}
     return (made, list(own.values())) if own.keys() == set(context.assets_def.check_keys) else None
 

@@ -1,10 +1,8 @@
 """Asset `qa`: a verified answer to every question, published only when the guardrails hold; and its
 page in the UI."""
 
-import csv
 import logging
 import textwrap
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -22,7 +20,7 @@ from rag_assets.engine import CODE_VERSION
 from rag_assets.hosted.connections import Connections
 from rag_assets.pipeline.answer_files import QA_PROMISES, AnsweredFile, answer_file
 from rag_assets.pipeline.assets.index import ASKED
-from rag_assets.pipeline.assets.previews import MAX_MARKDOWN_CHARS, markdown_table, table
+from rag_assets.pipeline.assets.previews import MAX_MARKDOWN_CHARS, MOST_ROWS, table
 from rag_assets.pipeline.assets.publishing import (
     Made,
     Outcome,
@@ -89,10 +87,10 @@ def _skipped(asked: QuestionSet, settings: Settings) -> Iterator[dg.AssetCheckRe
 
 
 def _made(file: AnsweredFile, settings: Settings) -> Made:
-    results, audited = file.update.results, settings.paths.qa_audit
+    results = file.update.results
     files = {
         "question_file": file.asked.label,
-        "audit_file": dg.MetadataValue.path(audited.absolute()),
+        "audit_file": dg.MetadataValue.path(settings.paths.qa_audit.absolute()),
     }
 
     def publish() -> dict[str, Any]:
@@ -106,9 +104,8 @@ def _made(file: AnsweredFile, settings: Settings) -> Made:
         publish,
         _facts(file.update) | files,
         {
-            "answers": table(sorted(map(_row, results), key=_order), n_shown=MAX_ANSWERS),
+            "answers": table(sorted(map(_row, results), key=_order)),
             "answers_in_full": answers_page(results, file.asked.answers),
-            "audit": audit_table(audited),
         },
     )
 
@@ -138,17 +135,6 @@ def _facts(update: AnswerUpdate) -> dict[str, Any]:
     }
 
 
-MAX_ANSWERS = 200
-"""Most answers on the page: each run keeps its page in Dagster's history."""
-N_AUDITED_SHOWN = 20
-_AUDIT_COLUMNS = (
-    "question",
-    "outcome",
-    "verdict",
-    "final_sources_used",
-    "question_id",
-    "timestamp",
-)
 _ROOM_FOR_NOTE = 500
 _ROW_CHARS = 100
 """Of a question and of an answer in the table, whose columns are narrow."""
@@ -159,7 +145,7 @@ def answers_page(results: Sequence[QAResult], file: Path) -> str:
     only in `file`."""
     parts: list[str] = []
     n_chars = 0
-    for result in results[:MAX_ANSWERS]:
+    for result in results[:MOST_ROWS]:
         part = _answer(result)
         n_chars += len(part) + 2
         if n_chars > MAX_MARKDOWN_CHARS - _ROOM_FOR_NOTE:
@@ -170,14 +156,6 @@ def answers_page(results: Sequence[QAResult], file: Path) -> str:
             f"*{n_more} more answers are in {markdown_text(str(file)[-_ROOM_FOR_NOTE // 4 :])}.*"
         )
     return "\n\n".join(parts) or "*none*"
-
-
-def audit_table(file: Path) -> str:
-    """The last rows of the audit, newest first."""
-    text = file.read_text("utf-8-sig") if file.exists() else ""
-    rows = deque(csv.DictReader(text.splitlines(keepends=True)), N_AUDITED_SHOWN)
-    shown = [{name: row.get(name) for name in _AUDIT_COLUMNS} for row in reversed(rows)]
-    return markdown_table(shown, n_shown=N_AUDITED_SHOWN)
 
 
 def _row(result: QAResult) -> dict[str, Any]:

@@ -69,3 +69,12 @@ def opened_instance(home: Path) -> "dg.DagsterInstance":
             ) from error
         instance.get_run_ids(limit=1)
     return instance
+
+
+def checks_of(instance: "dg.DagsterInstance", run_id: str) -> "list[dg.AssetCheckEvaluation]":
+    """The outcomes of the asset checks of a run."""
+    import dagster as dg
+
+    logged = instance.all_logs(run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION)
+    events = [entry.dagster_event for entry in logged if entry.dagster_event]
+    return [event.asset_check_evaluation_data for event in events]

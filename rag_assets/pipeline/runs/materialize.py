@@ -17,7 +17,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -174,24 +174,11 @@ def materialize(
     the data folder cannot be written, DiskFull, BusyDataFolder after six hours; and, after
     recording a failed run, what is wrong with questions, models and keys that will be needed.
     """
-    run_id = run_id or str(uuid4())
     loaded = load_settings(settings)
-    with raising_disk_full(loaded.data_dir):
-        return _materialized(selection, settings, loaded, started_by, run_id, demand)
-
-
-def _materialized(
-    selection: str | None,
-    settings: Mapping[str, Any],
-    loaded: Settings,
-    started_by: str,
-    run_id: str,
-    demand: Callable[[], object],
-) -> RunReport:
     definitions = build_defs(overrides={"data_dir": str(loaded.data_dir)})
     keys = _selected(definitions, selection) if selection else None
-    demand_writable(loaded.paths)
     demand_room(loaded.data_dir)
+    demand_writable(loaded.paths)
 
     def demand_all() -> None:
         demand()
@@ -200,7 +187,7 @@ def _materialized(
     result, signal = executed(
         definitions.resolve_job_def(EVERYTHING),
         loaded,
-        run_id=run_id,
+        run_id=run_id or str(uuid4()),
         started_by=started_by,
         asset_selection=keys,
         resources={"settings": {"config": launchpad_values(settings, loaded)}},
@@ -208,17 +195,16 @@ def _materialized(
     )
     if result is None:
         return RunReport("", False, (), (), (), signal=signal, left=_left(definitions, keys, []))
-    report = RunReport(
+    return RunReport(
         run_id=result.run_id,
         is_success=result.success,
         assets=tuple(_asset_reports(result)),
         broken=tuple(_broken_checks(result)),
         errors=tuple(errors_of(result, loaded.data_dir)),
         notices=tuple(_notices(result)),
+        signal=signal,
+        left=() if signal is None else _left(definitions, keys, result.all_events),
     )
-    if signal is None:
-        return report
-    return replace(report, signal=signal, left=_left(definitions, keys, result.all_events))
 
 
 def executed(
@@ -243,6 +229,7 @@ def executed(
         "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
     }
     with (
+        raising_disk_full(settings.data_dir),
         opened_instance(dagster_home(settings.paths)) as instance,
         interruptible() as interruption,
         ExitStack() as held,

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from time import time
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
 from rag_assets.core.errors import NotFound, ReadOnlyFolder
@@ -87,19 +87,16 @@ def recorded_progress(instance: "dg.DagsterInstance", run_id: str) -> RunProgres
         for event in events
         if (state := _STEP_STATES.get(event.event_type_value))
     }
-    planned = [
-        event.asset_key
+    planned: dict[str | None, StepState] = {
+        event.asset_key.to_user_string(): "waiting"
         for event in events
-        if event.event_type_value == "ASSET_MATERIALIZATION_PLANNED"
-    ]
-    waiting: dict[str, StepState] = {
-        name: "waiting" for key in planned if key and (name := key.to_user_string()) not in begun
+        if event.event_type_value == "ASSET_MATERIALIZATION_PLANNED" and event.asset_key
     }
     status = record.dagster_run.status.value
     return RunProgress(
         run_id,
         _RUN_STATES.get(status, "queued"),
-        tuple(RunStep(asset, state) for asset, state in (begun | waiting).items() if asset),
+        tuple(RunStep(asset, state) for asset, state in (begun | planned | begun).items() if asset),
         _message(status, events) if record.dagster_run.is_finished else "",
         round((record.end_time or time()) - record.start_time, 1) if record.start_time else 0.0,
     )
@@ -110,15 +107,12 @@ def _message(status: str, events: Sequence["dg.DagsterEvent"]) -> str:
     if status == "CANCELED":
         return "The run was ended by a signal; what was finished is kept."
     if status == "FAILURE":
-        checks = [
-            e.asset_check_evaluation_data
-            for e in events
-            if e.event_type_value == "ASSET_CHECK_EVALUATION"
-        ]
         withheld = [
             check.metadata["promise"].value
-            for check in checks
-            if check.blocking and not check.passed
+            for event in events
+            if event.event_type_value == "ASSET_CHECK_EVALUATION"
+            and (check := event.asset_check_evaluation_data).blocking
+            and not check.passed
         ]
         if withheld:
             return f"Nothing new was published: {withheld[0]} {SEE_UI}"
@@ -127,21 +121,11 @@ def _message(status: str, events: Sequence["dg.DagsterEvent"]) -> str:
             if any(event.message == KILLED for event in events)
             else f"The run failed. {SEE_UI}"
         )
-    made = [
-        e.step_materialization_data.materialization for e in events if e.is_step_materialization
-    ]
-    facts = next(
-        (
-            materialization.metadata
-            for materialization in made
-            if materialization.asset_key.to_user_string() == "parsed_index"
-        ),
-        {},
-    )
-    counts = {
-        name: value.value if (value := facts.get(f"n_{name}")) else 0
-        for name in ("added", "changed", "removed")
-    }
+    counts: dict[str, Any] = dict.fromkeys(("added", "changed", "removed"), 0)
+    for event in events:
+        if event.is_step_materialization and event.step_key == "parsed_index":
+            facts = event.step_materialization_data.materialization.metadata
+            counts |= {name: facts[f"n_{name}"].value for name in counts if f"n_{name}" in facts}
     return "Papers: " + ", ".join(f"{n} {name}" for name, n in counts.items()) + "."
 
 

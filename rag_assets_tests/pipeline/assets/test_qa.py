@@ -4,10 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE
-from rag_assets.answering.records import QA_AUDIT
 from rag_assets.core.domain import Citation, Claim, QAResult
-from rag_assets.pipeline.assets.publishing import MAX_MARKDOWN_CHARS
-from rag_assets.pipeline.assets.qa import MAX_ANSWERS, answers_page, audit_table
+from rag_assets.pipeline.assets.previews import MAX_MARKDOWN_CHARS, MOST_ROWS
+from rag_assets.pipeline.assets.qa import answers_page
 from rag_assets_testing.citations import cited
 
 FILE = Path("data/output/qa.jsonl")
@@ -64,7 +63,7 @@ def test_refused_and_single_source_answers_are_marked() -> None:
 def test_what_is_too_much_for_a_page_is_left_out_by_whole_answers_and_said() -> None:
     """An answer that is cut in the middle may say something else."""
     short = [
-        result(f"q{n}", Claim("It fell.", (citation("It fell."),))) for n in range(MAX_ANSWERS + 5)
+        result(f"q{n}", Claim("It fell.", (citation("It fell."),))) for n in range(MOST_ROWS + 5)
     ]
     long = [
         result(f"q{n}", Claim("It fell." * 5000, (citation("It fell." * 5000),))) for n in range(9)
@@ -72,43 +71,9 @@ def test_what_is_too_much_for_a_page_is_left_out_by_whole_answers_and_said() -> 
 
     page, long_page = answers_page(short, FILE), answers_page(long, FILE)
 
-    assert page.count("###") == MAX_ANSWERS
+    assert page.count("###") == MOST_ROWS
     assert page.endswith("*5 more answers are in data/output/qa.jsonl.*")
     assert len(long_page) <= MAX_MARKDOWN_CHARS
     n_shown = long_page.count("###")
     assert long_page.count("It fell." * 5000) == n_shown
     assert long_page.endswith(f"*{9 - n_shown} more answers are in data/output/qa.jsonl.*")
-
-
-def test_the_audit_is_shown_newest_first_with_the_question_in_front(tmp_path: Path) -> None:
-    """Reports and answers share the file; a reader who looks for one question reads down the first
-    column."""
-    file = tmp_path / "qa_audit.csv"
-    old = {
-        "timestamp": "2026-01-01",
-        "question": "Old?",
-        "outcome": "refused",
-        "verdict": "published",
-    }
-    new = {
-        "timestamp": "2026-01-02",
-        "question": "New,\nor not?",
-        "outcome": "answered",
-        "verdict": "withheld",
-    }
-    QA_AUDIT.append(
-        file,
-        [
-            one | {"question_file": "", "question_id": one["question"], "fingerprint": ""}
-            for one in (old, new)
-        ],
-    )
-
-    rows = audit_table(file).splitlines()
-
-    assert rows[0].startswith("| question | outcome | verdict |")
-    assert [row.split(" | ")[:3] for row in rows[2:]] == [
-        ["| New, or not?", "answered", "withheld"],
-        ["| Old?", "refused", "published"],
-    ]
-    assert audit_table(tmp_path / "none.csv") == "*none*"

@@ -8,7 +8,7 @@ import dagster as dg
 import numpy as np
 import pytest
 
-from rag_assets.pipeline.assets.previews import markdown_table
+from rag_assets.pipeline.assets.previews import MOST_ROWS, markdown_table
 from rag_assets.pipeline.assets.publishing import Made, materialized, progress
 
 COUNTS = {"n_added": 1, "n_changed": 0, "n_removed": 0, "n_unchanged": 2}
@@ -73,16 +73,11 @@ def test_a_page_ends_with_the_counts_that_are_not_zero() -> None:
 
 def test_a_table_shows_the_first_rows_and_how_many_more_there_are() -> None:
     """A sample must say that it is one, or it is taken for everything."""
-    table = markdown_table([{"id": n, "text": f"row {n}"} for n in range(5)], n_shown=2)
+    table = markdown_table([{"id": n, "text": f"row {n}"} for n in range(MOST_ROWS + 3)])
 
-    assert table.splitlines() == [
-        "| id | text |",
-        "| --- | --- |",
-        "| 0 | row 0 |",
-        "| 1 | row 1 |",
-        "",
-        "… and 3 more",
-    ]
+    lines = table.splitlines()
+    assert lines[:3] == ["| id | text |", "| --- | --- |", "| 0 | row 0 |"]
+    assert lines[-3:] == [f"| {MOST_ROWS - 1} | row {MOST_ROWS - 1} |", "", "… and 3 more"]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +98,7 @@ def test_a_table_shows_the_first_rows_and_how_many_more_there_are() -> None:
 def test_text_of_papers_breaks_no_table(value: Any, shown: str) -> None:
     """A bar or a line end in a title shifts every cell after it; markup from a paper must not run
     in the UI."""
-    table = markdown_table([{"title": value, "n": 1}], n_shown=1)
+    table = markdown_table([{"title": value, "n": 1}])
 
     assert table.splitlines()[2:] == [f"| {shown} | 1 |"]
 
