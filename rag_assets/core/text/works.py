@@ -4,8 +4,8 @@ they were retracted.
 
 A retraction is a label beside the title, a stamp, or a notice at an end. A paper about retractions
 uses the same words of others, mostly in the plural; there only a label or a stamp in capitals
-counts. idutils is imported late: it compiles large patterns for .3 s, which a question need not
-wait for.
+counts. idutils is imported late: it compiles large patterns for .3 s, which neither a question nor a paper
+without identifiers need wait for.
 """
 
 import re
@@ -28,17 +28,19 @@ _MAX_CHARS = 300
 
 def normal_doi(text: str | None) -> str | None:
     """In lower case, without a resolver; None for what is no DOI."""
+    if not (text := (text or "").strip()[:_MAX_CHARS]):
+        return None
     import idutils
 
-    text = (text or "").strip()[:_MAX_CHARS]
     return str(idutils.normalize_doi(text)).lower() if idutils.is_doi(text) else None
 
 
 def normal_arxiv(text: str | None) -> str | None:
     """The id without prefix, version and class: "2206.01062"; None if the text is no arXiv id."""
+    if not (bare := re.sub(r"\s*\[[\w.-]+\]\s*$", "", (text or "").strip()[:_MAX_CHARS])):
+        return None
     import idutils
 
-    bare = re.sub(r"\s*\[[\w.-]+\]\s*$", "", (text or "").strip()[:_MAX_CHARS])
     if not idutils.is_arxiv(bare):
         return None
     identifier = str(idutils.normalize_arxiv(bare)).split(":", 1)[1]
@@ -46,9 +48,10 @@ def normal_arxiv(text: str | None) -> str | None:
 
 
 def normal_pmid(text: str | None) -> str | None:
+    if not (text := (text or "").strip()[:_MAX_CHARS]):
+        return None
     import idutils
 
-    text = (text or "").strip()[:_MAX_CHARS]
     return str(idutils.normalize_pmid(text)) if idutils.is_pmid(text) else None
 
 

@@ -79,14 +79,14 @@ def news(
 def known_versions(instance: dg.DagsterInstance, data_dir: Path) -> dict[str, str]:
     """The version of each source that was reported last for this folder, as several may share a
     history; sources that were never reported are left out."""
-    own, known = str(data_dir.resolve()), {}
+    known: dict[str, str] = {}
     for name in SOURCE_NAMES:
         for record in instance.fetch_materializations(
             dg.AssetKey(name), limit=_LOOKED_BACK
         ).records:
             made = record.asset_materialization
             folder = made and made.metadata.get(_DATA_DIR)
-            if made and made.tags and folder and folder.value == own:
+            if made and made.tags and folder and folder.value == str(data_dir.resolve()):
                 known.setdefault(name, made.tags["dagster/data_version"])
     return known
 

@@ -9,6 +9,7 @@ deleted paper. Missing entries are made in `missing_vectors`.
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import lru_cache, partial
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -28,6 +29,7 @@ model that was used last comes last."""
 _BYTES_PER_MB = 1_000_000
 _MOST_MB = 2000.0
 _LENGTH_TOLERANCE = 1e-3
+_KEYS_KEPT = 100_000
 
 
 class TextCache(Generic[Value]):
@@ -47,10 +49,8 @@ class TextCache(Generic[Value]):
         self.identity = identity
         self.kind = f"{kind} {fingerprint(identity)}"
         self._kept = Kept(file, self.kind, dump, load)
-
-    def key_of(self, text: str) -> str:
-        """The key of a text's value: 32 hex digits."""
-        return fingerprint(self.identity, text)
+        self.key_of = lru_cache(_KEYS_KEPT)(partial(fingerprint, identity))
+        """32 hex digits that name what this model makes of a text; a run asks for each four times."""
 
     def missing(self, texts: Iterable[str]) -> list[str]:
         """The texts without a stored value, or with a damaged one; each once, in order."""
