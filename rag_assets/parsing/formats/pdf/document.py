@@ -127,6 +127,7 @@ def _document(
         notes=_notes(pages, missing),
         printed=front_of(
             pdf,
+            pages,
             stated,
             PrintedTitle(title_text, *reader.band_below(title, by_page[first])),
             "" if title_text else reader.company_on(by_page[first]),
@@ -159,7 +160,7 @@ def read_pages(
     lines_of: Callable[[PageText], Sequence[Sequence[Line]]],
     ocr: PageReader | None = None,
 ) -> tuple[list[PageText], list[PageLines]]:
-    """Each page without its segments, and its lines as `lines_of` finds them in each layer.
+    """Each page, after the first two without its segments, and its lines as `lines_of` finds them in each layer.
 
     Raises DocumentLimit over MAX_CHARS.
     """
@@ -175,7 +176,7 @@ def read_pages(
             )
         by_layer = list(map(tuple, lines_of(page)))
         lines.append(PageLines(by_layer[0], tuple(by_layer[1:])) if by_layer else PageLines((), ()))
-        pages.append(page.without_text())
+        pages.append(page if index < N_FRONT_PAGES else page.without_text())
     return pages, lines
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rag_assets.core.domain import Block, PrintedFront
 from rag_assets.parsing.formats.pdf.bylines import texts_set_alike
 from rag_assets.parsing.formats.pdf.layout import Line, lines_in_reading_order
-from rag_assets.parsing.formats.pdf.text import read_page, with_stars
+from rag_assets.parsing.formats.pdf.text import PageText, with_stars
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument
@@ -47,17 +47,23 @@ class PrintedTitle:
 
 
 def front_of(
-    pdf: "PdfDocument", stated: Stated, title: PrintedTitle, company: str, blocks: Sequence[Block]
+    pdf: "PdfDocument",
+    pages: Sequence[PageText],
+    stated: Stated,
+    title: PrintedTitle,
+    company: str,
+    blocks: Sequence[Block],
 ) -> PrintedFront | None:
-    """None where the first page cannot be read. blocks: those of the document."""
+    """None where the first page cannot be read. pages: the first ones with their text. blocks:
+    those of the document."""
     from pypdfium2 import PdfiumError
 
     try:
         text = pdf[0].get_textpage().get_text_bounded()[:_MAX_CHARS]
-        opening = next((block.page_start for block in blocks if block.page_start), 1)
-        upright = read_page(pdf, opening - 1).layers[:1]
     except PdfiumError:
         return None
+    opening = next((block.page_start for block in blocks if block.page_start), 1)
+    upright = pages[opening - 1].layers[:1]
     as_set = {
         line.text: _as_set(line)
         for layer in upright
