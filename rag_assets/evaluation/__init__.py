@@ -1,1 +1,1 @@
-"""Results and expectations become metrics."""
+"""Measures answers: compares them with what the question files expect, as metrics."""

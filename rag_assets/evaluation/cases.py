@@ -1,9 +1,10 @@
-"""A case: a question, its answer, and what was found for it, with all that the metrics look at.
+"""Cases: a case is a question with its answer, its search results, and everything else that the
+metrics need.
 
-Quotes are looked up in the files of the papers without the parsers and the verification that
+Quotes are searched in the files of the papers, without the parsers and the verification that
 published them. The files are untrusted: each is read in a worker process, within the limits of
-parsing. Only letters and digits count, in one case: what a file format does to white space, hyphens
-and signs does not matter.
+parsing. Only letters and digits are compared, case folded, because file formats change white space,
+hyphens and signs.
 """
 
 import json
@@ -26,13 +27,13 @@ from rag_assets.questions import Question, has_words
 
 _FILES_KEPT = 64
 _MIN_PART = 12
-"""Letters of the shorter part of a quote that a footnote or a page break interrupts in its file."""
+"""Least number of letters in a part of a quote that a footnote or a page break interrupts in the
+file."""
 _MAX_PARTS = 4
 
 
 class SourceFiles:
-    """The files below the papers folder, each read once. Safe to use from several threads; to be
-    closed."""
+    """The files in the papers folder, each read once. Safe for several threads; must be closed."""
 
     def __init__(self, settings: Settings) -> None:
         self._folder, self._limits = settings.paths.papers, settings.parsing.limits
@@ -45,64 +46,68 @@ class SourceFiles:
     def __exit__(self, *_: object) -> None:
         self._pool.close()
 
-    def hold(self, quotes: Sequence[tuple[str, str]]) -> tuple[bool, ...]:
-        """Whether each quote stands in its file, by path from the folder and quote. Files that
-        cannot be read are left out."""
+    def have_quotes(self, quotes: Sequence[tuple[str, str]]) -> tuple[bool, ...]:
+        """Whether each quote occurs in its file. quotes: path in the papers folder, and quote.
+        Quotes from files that cannot be read are left out of the result."""
         texts = {path: self._letters(self._folder / path) for path, _ in quotes}
         return tuple(
-            _stands(quote, text) for path, quote in quotes if (text := texts[path]) is not None
+            _contains(text, quote) for path, quote in quotes if (text := texts[path]) is not None
         )
 
     def _read(self, path: Path) -> str | None:
+        """The letters of a file; None if it cannot be read. Parsing reports such files."""
         if file_problem(path, self._limits):
             return None
-        done = self._pool.submit(letters_of_file, path, self._limits).result()
-        # a paper that fails is told of where it is parsed
-        return None if isinstance(done, Failure) else done
+        result = self._pool.submit(letters_of_file, path, self._limits).result()
+        return None if isinstance(result, Failure) else result
 
 
 def letters(text: str) -> str:
-    """The letters and digits of a text, in compatibility form and without case."""
+    """Only the letters and digits of a text, case folded and in compatibility form (NFKC)."""
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))
 
 
-def _stands(quote: str, text: str) -> bool:
-    """Whether the quote stands in the text whole, in a few parts that follow each other, or, as
-    table rows, cell by cell."""
+def _contains(text: str, quote: str) -> bool:
+    """Whether `text`, the letters of a file, contains the quote: as a whole, in a few parts that
+    follow one another, or, for table rows, all of its cells."""
     if " | " in quote:
-        return all(_cell_stands(cell, text) for cell in re.split(r" \| |\n", quote))
-    rest, at = letters(quote), 0
+        return all(_contains_cell(text, cell) for cell in re.split(r" \| |\n", quote))
+    rest, position = letters(quote), 0
     for _ in range(_MAX_PARTS):
-        if (found := text.find(rest, at)) >= 0:
-            return bool(rest) and found >= 0
-        n = _longest_start(rest, text, at)
-        if n < min(_MIN_PART, len(rest)):
+        if text.find(rest, position) >= 0:
+            return bool(rest)
+        n_letters = _longest_start(rest, text, position)
+        if n_letters < min(_MIN_PART, len(rest)):
             return False
-        at = text.find(rest[:n], at) + n
-        rest = rest[n:]
+        position = text.find(rest[:n_letters], position) + n_letters
+        rest = rest[n_letters:]
     return False
 
 
-def _cell_stands(cell: str, text: str) -> bool:
-    """Whether the value stands in the text whole; names of columns and groups, which may be of
-    several lines of a header, word by word."""
+def _contains_cell(text: str, cell: str) -> bool:
+    """Whether the text contains the value of a cell as a whole, and every word of the names before
+    it ("Column: 12"). Names are compared by words, because they may come from several header
+    lines."""
     *names, value = re.split(r": | / ", cell)
     return letters(value) in text and all(
         letters(word) in text for name in names for word in name.split()
     )
 
 
-def _longest_start(wanted: str, text: str, at: int) -> int:
-    """How many letters of `wanted`, from its first, stand together in the text."""
+def _longest_start(wanted: str, text: str, start: int) -> int:
+    """The length of the longest start of `wanted` that occurs in `text[start:]`; by bisection."""
     low, high = 0, len(wanted)
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if text.find(wanted[:middle], at) >= 0 else (low, middle - 1)
+        if text.find(wanted[:middle], start) >= 0:
+            low = middle
+        else:
+            high = middle - 1
     return low
 
 
 def letters_of_file(path: Path) -> str | None:
-    """The letters of a file; None for one that a library cannot read, whatever it raises."""
+    """The letters of a file; None if a library cannot read it, whatever error it raises."""
     try:
         return letters(_text_of(path))
     except Exception:
@@ -131,7 +136,7 @@ def pdf_pages(path: Path) -> list[str]:
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """All texts of a JSON value, in its order."""
+    """All strings in a JSON value, in order."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):
@@ -140,12 +145,12 @@ def _strings(value: Any) -> Iterator[str]:
 
 
 K = 6
-"""Depth of recall@k, MRR and nDCG, in chunks."""
+"""Number of chunks in which recall@k, MRR and nDCG look."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """A text that was found for a question, and its place."""
+    """A chunk that was found for a question."""
 
     paper_id: str
     chunk_id: str
@@ -156,46 +161,47 @@ class Found:
 
 @dataclass(frozen=True)
 class AnswerVerdict:
-    """What a judge model says of an answer; each list follows the order of what it was shown, None:
-    cannot tell."""
+    """The opinion of a judge model about an answer. None in a list means that the judge could not
+    tell."""
 
     supported: tuple[bool | None, ...] = ()
-    """Whether the contexts say it, for each statement of the answer."""
+    """For each statement of the answer, whether the contexts say it."""
     useful: tuple[bool | None, ...] = ()
-    """Whether it helps to arrive at the reference, for each context."""
+    """For each context, whether it helps to arrive at the reference."""
     covered: tuple[bool | None, ...] = ()
-    """Whether the contexts say it, for each sentence of the reference."""
+    """For each sentence of the reference, whether the contexts say it."""
     correctness: float | None = None
-    """1 the answer agrees with the reference, 0.5 in part, 0 it does not; None without a
+    """1 if the answer agrees with the reference, 0.5 if it does in part, 0 if not; None without a
     reference."""
     relevance: float | None = None
-    """Mean cosine of the question and questions that the answer would answer, 0 to 1; 0 for an
+    """Mean cosine of the question and of questions that the answer would answer, 0 to 1; 0 for an
     evasive answer."""
     abstained: int = 0
-    """How often it could not tell, or passed over what it was asked."""
+    """Number of times that the judge could not tell, or did not reply to an item."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One question as it was asked, and everything that is measured of it."""
+    """One question as it was asked, with all that is measured about it."""
 
     question: Question
     result: QAResult
     hits: tuple[Found, ...] = ()
     """The best `k` chunks, best first."""
     contexts: tuple[Found, ...] = ()
-    """The chunks that the answer was made from, in their order."""
+    """The chunks from which the answer was made, in their order."""
     k: int = K
-    """Depth of the ranking metrics, in chunks."""
+    """Number of chunks in which the ranking metrics look."""
     quotes_in_file: tuple[bool, ...] = ()
-    """Whether its words are in the file, for each quote whose file could be read. Quotes of a title
-    page are left out: it has labels of our own, and may come from a bibliography."""
+    """For each quote whose file could be read, whether it occurs in the file. Quotes from a title
+    page are left out, because its labels are not in the file, and it may come from a
+    bibliography."""
     seconds: float | None = None
-    """How long the answer took; None where it was made before."""
+    """Time that the answer took; None if it was made earlier."""
     draft: DraftAnswer | None = None
-    """What the answerer wrote, for a replay; None for a published answer."""
+    """The draft of the answerer, for a replay; None for a published answer."""
     verdict: AnswerVerdict | None = None
-    """None without a judge, or where it could not be asked."""
+    """None without a judge, or if it could not be asked."""
 
     @property
     def is_answerable(self) -> bool:
@@ -216,18 +222,19 @@ def case_of(
     seconds: float | None = None,
     draft: DraftAnswer | None = None,
 ) -> Case:
-    """The case of a question that has its answer. Raises as `Engine.search`."""
+    """The case of a question and its answer: searches again, looks up the quotes, and asks the
+    judge. Raises the errors of `Engine.search`."""
     chunks = engine.chunks([*result.contexts, *result.quoted_chunk_ids])
     case = Case(
         question,
         result,
         hits_of(engine, question, K),
         tuple(
-            Found(one.paper_id, one.chunk_id, one.text, one.page_start, one.page_end)
-            for one in (chunks[chunk_id] for chunk_id in result.contexts if chunk_id in chunks)
+            Found(chunk.paper_id, chunk.chunk_id, chunk.text, chunk.page_start, chunk.page_end)
+            for chunk in (chunks[chunk_id] for chunk_id in result.contexts if chunk_id in chunks)
         ),
         K,
-        files.hold(
+        files.have_quotes(
             [
                 (chunks[citation.chunk_id].file_path, citation.quote)
                 for claim in result.claims
@@ -243,10 +250,10 @@ def case_of(
 
 
 def hits_of(engine: Engine, question: Question, k: int) -> tuple[Found, ...]:
-    """The best k chunks, best first; none for a question without words. Raises as
-    `Engine.search`."""
-    meant = engine.standalone(question)
-    hits = engine.search(meant, k) if has_words(meant.question) else []
+    """The best k chunks for a question, best first; none for a question without words. Raises the
+    errors of `Engine.search`."""
+    standalone = engine.standalone(question)
+    hits = engine.search(standalone, k) if has_words(standalone.question) else []
     found = ((hit.chunk, hit.passage) for hit in hits)
     return tuple(
         Found(chunk.paper_id, chunk.chunk_id, chunk.text, passage.page_start, passage.page_end)

@@ -1,7 +1,7 @@
-"""Two runs of the same questions over the same corpus, compared question by question.
+"""Compares two runs of the same questions over the same corpus, question by question.
 
-Intervals and tests draw questions in groups: questions about one document share its luck, so a
-group is drawn whole. Sources: Efron and Tibshirani 1993, "An Introduction to the Bootstrap", chapter
+For intervals and tests, questions are drawn at random in groups: questions about the same document
+are not independent, so such a group is drawn as a whole. Sources: Efron and Tibshirani 1993, "An Introduction to the Bootstrap", chapter
 13 (percentile intervals); Smucker, Allan and Carterette 2007, "A Comparison of Statistical
 Significance Tests for Information Retrieval Evaluation" (randomisation test over paired
 differences); McNemar 1947, "Note on the Sampling Error of the Difference Between Correlated
@@ -35,22 +35,23 @@ class Estimate:
     low: float
     high: float
     n: int
-    """Questions."""
+    """Number of questions."""
 
 
 @dataclass(frozen=True)
 class PairedDifference(Estimate):
-    """Mean of paired differences."""
+    """The mean of the differences between two runs."""
 
     p: float
-    """Share of random exchanges of the two runs, group by group, that differ as much or more."""
+    """P-value of a randomisation test: the share of random exchanges of the two runs in some groups
+    that give at least this difference."""
     n_better: int
     n_worse: int
 
 
 def estimate(values: Sequence[float], groups: Sequence[str]) -> Estimate:
-    """Mean over questions and its bootstrap interval. Both arguments have one entry per question;
-    at least one."""
+    """The mean of the values with its bootstrap interval. Both arguments have one entry per
+    question, and at least one."""
     sums, counts = _by_group(np.asarray(values, np.float64), groups)
     low, high = _interval(sums, counts)
     return Estimate(float(sums.sum() / counts.sum()), low, high, len(values))
@@ -59,14 +60,14 @@ def estimate(values: Sequence[float], groups: Sequence[str]) -> Estimate:
 def difference(
     new: Sequence[float], old: Sequence[float], groups: Sequence[str]
 ) -> PairedDifference:
-    """new - old, question by question."""
+    """The differences new - old. All arguments have one entry per question, in the same order."""
     deltas = np.asarray(new, np.float64) - np.asarray(old, np.float64)
     sums, counts = _by_group(deltas, groups)
     low, high = _interval(sums, counts)
-    draw = np.random.default_rng(SEED)
-    signs = draw.choice([-1.0, 1.0], (N_DRAWS, len(sums)))
-    as_much = np.abs(signs @ sums) >= abs(sums.sum()) - 1e-9
-    p = float((1 + as_much.sum()) / (1 + N_DRAWS))
+    random = np.random.default_rng(SEED)
+    signs = random.choice([-1.0, 1.0], (N_DRAWS, len(sums)))  # -1: the runs are exchanged
+    is_as_large = np.abs(signs @ sums) >= abs(sums.sum()) - 1e-9
+    p = float((1 + is_as_large.sum()) / (1 + N_DRAWS))
     return PairedDifference(
         float(deltas.mean()),
         low,
@@ -79,22 +80,23 @@ def difference(
 
 
 def mcnemar(n_better: int, n_worse: int) -> float:
-    """Exact two-sided p-value that so many of the questions that changed between right and wrong
-    did it by chance."""
+    """The exact two-sided p-value of McNemar's test: the probability that the questions that
+    changed between right and wrong are distributed at least so unevenly by chance."""
     n = n_better + n_worse
     tail = sum(comb(n, i) for i in range(min(n_better, n_worse) + 1)) / 2**n
     return float(min(1.0, 2 * tail))
 
 
 def _by_group(values: _Numbers, groups: Sequence[str]) -> tuple[_Numbers, _Numbers]:
-    """Sum of the values and number of questions of each group."""
+    """The sum of the values and the number of questions, for each group."""
     _, number = np.unique(np.asarray(groups), return_inverse=True)
     return np.bincount(number, values).astype(np.float64), np.bincount(number).astype(np.float64)
 
 
 def _interval(sums: _Numbers, counts: _Numbers) -> tuple[float, float]:
-    draw = np.random.default_rng(SEED)
-    drawn = draw.integers(0, len(sums), (N_DRAWS, len(sums)))
+    """The 95 % bootstrap interval of the mean: groups are drawn with replacement, 5,000 times."""
+    random = np.random.default_rng(SEED)
+    drawn = random.integers(0, len(sums), (N_DRAWS, len(sums)))
     means = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
     low, high = np.quantile(means, [0.025, 0.975])
     return float(low), float(high)
@@ -102,7 +104,8 @@ def _interval(sums: _Numbers, counts: _Numbers) -> tuple[float, float]:
 
 _N_SHOWN = 8
 SHOWN = (RIGHT, *METRICS)
-"""What runs are shown and compared by: whether the answer is right, then every metric."""
+"""The metrics by which runs are shown and compared: whether the answer is right, then all
+others."""
 
 
 @dataclass(frozen=True)
@@ -110,50 +113,47 @@ class MetricSummary:
     """The mean of one metric in a run, with its 95 % bootstrap interval."""
 
     metric: Metric
-    told: Estimate
-    """Over the questions that say something about it."""
+    estimate: Estimate
+    """Estimated from the questions that have a value of the metric."""
 
 
 @dataclass(frozen=True)
 class Compared:
-    """One metric in two runs."""
+    """One metric in two runs, by the questions that have a value in both."""
 
     metric: Metric
     before: float
     now: float
     change: PairedDifference
-    """now - before, over the questions that both runs measured."""
+    """now - before."""
     p: float
-    """Exact McNemar where each value is 0 or 1, else by random exchanges of the two runs."""
+    """P-value by McNemar's exact test if all values are 0 or 1, else `change.p`."""
 
 
 def summaries(run: EvaluationRun) -> list[MetricSummary]:
-    """Every metric that at least one question says something about."""
+    """Every metric for which at least one question has a value."""
     values = run.values()
     found = []
     for metric in SHOWN:
-        told = {
+        known = {
             key: value for key, row in values.items() if (value := row[metric.name]) is not None
         }
-        if told:
-            found.append(
-                MetricSummary(
-                    metric, estimate([*told.values()], _groups([run.cases[key] for key in told]))
-                )
-            )
+        if known:
+            groups = _groups([run.cases[key] for key in known])
+            found.append(MetricSummary(metric, estimate([*known.values()], groups)))
     return found
 
 
 def unmeasured(found: Sequence[MetricSummary]) -> str:
-    """A line with the other metrics."""
-    known = {one.metric.name for one in found}
-    missing = ", ".join(one.name for one in METRICS if one.name not in known) or "none"
+    """A line with the metrics that are not in `found`."""
+    known = {summary.metric.name for summary in found}
+    missing = ", ".join(metric.name for metric in METRICS if metric.name not in known) or "none"
     return f"Not measured here: {missing}. docs/evaluation.md says what each metric needs."
 
 
 def compared(before: EvaluationRun, now: EvaluationRun) -> list[Compared]:
-    """Every metric that both measured. Raises InvalidSettings unless corpus and questions are the
-    same and both runs are complete."""
+    """Every metric that both runs measured. Raises InvalidSettings unless corpus and questions are
+    the same and both runs are complete."""
     for what in ("corpus", "questions", "metrics_version"):
         if getattr(before.header, what) != getattr(now.header, what):
             raise InvalidSettings(
@@ -171,15 +171,19 @@ def compared(before: EvaluationRun, now: EvaluationRun) -> list[Compared]:
         keys = [key for key in old if None not in (old[key][metric.name], new[key][metric.name])]
         if not keys:
             continue
-        a, b = ([float(rows[key][metric.name] or 0) for key in keys] for rows in (old, new))
-        change = difference(b, a, _groups([now.cases[key] for key in keys]))
-        p = mcnemar(change.n_better, change.n_worse) if {*a, *b} <= {0.0, 1.0} else change.p
-        found.append(Compared(metric, fmean(a), fmean(b), change, p))
+        old_values, new_values = (
+            [float(rows[key][metric.name] or 0) for key in keys] for rows in (old, new)
+        )
+        change = difference(new_values, old_values, _groups([now.cases[key] for key in keys]))
+        are_binary = {*old_values, *new_values} <= {0.0, 1.0}
+        p = mcnemar(change.n_better, change.n_worse) if are_binary else change.p
+        found.append(Compared(metric, fmean(old_values), fmean(new_values), change, p))
     return found
 
 
 def changed_settings(before: EvaluationRun, now: EvaluationRun) -> list[tuple[str, str, str]]:
-    """Name and both values of every setting that differs, or what else does, if anything."""
+    """Name, old and new value of every setting that differs. If none does but the method, that is
+    returned as "code or models"."""
     old, new = (dict(_flat(run.header.settings)) for run in (before, now))
     found = [
         (name, old.get(name, ""), new.get(name, ""))
@@ -191,6 +195,7 @@ def changed_settings(before: EvaluationRun, now: EvaluationRun) -> list[tuple[st
 
 
 def _flat(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Name ("retrieval.reranker") and value of each setting in nested mappings."""
     for name, value in settings.items():
         if isinstance(value, Mapping):
             yield from _flat(value, f"{prefix}{name}.")
@@ -199,11 +204,10 @@ def _flat(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
 
 
 def _groups(cases: Sequence[Case]) -> list[str]:
-    """What each question shares its luck with: the one paper that it is about, else nothing but
-    itself; all of them nothing but themselves where there is one paper."""
-    papers = [{one.paper_id for one in case.question.expected} for case in cases]
-    groups = [
-        min(one) if len(one) == 1 else f"question {case.question.id}"
-        for one, case in zip(papers, cases, strict=True)
-    ]
+    """The group of each question: questions about one and the same paper are a group, any other
+    question is a group by itself. If that gives only one group, each question is one."""
+    groups = []
+    for case in cases:
+        papers = {paper.paper_id for paper in case.question.expected}
+        groups.append(papers.pop() if len(papers) == 1 else f"question {case.question.id}")
     return groups if len(set(groups)) > 1 else [case.question.id for case in cases]

@@ -1,5 +1,5 @@
-"""The past of the smoke evaluation, and how the newest one is judged by it: `history.jsonl`, floors
-and falls."""
+"""The history of the smoke evaluation (`history.jsonl`), and the checks of the newest evaluation:
+no metric may be below its floor, or fall too much."""
 
 import json
 import math
@@ -24,16 +24,16 @@ from rag_assets.evaluation.metrics import METRICS, METRICS_BY_NAME, SHARES, floo
 
 _N_DECIMALS, _N_RECENT = 4, 5
 MAX_DROP = 0.1
-"""Most a metric may fall against the median of its last five runs."""
+"""Largest accepted fall of a metric below the median of its last five runs."""
 
 
 def read_history(path: Path) -> list[dict[str, Any]]:
-    """All undamaged evaluations, oldest first; an empty list before the first one."""
+    """All undamaged entries of the history, oldest first; empty if there is no history yet."""
     return [entry for line in log_lines(path) if (entry := unsealed(line)) is not None]
 
 
 def append_history(path: Path, entry: Mapping[str, Any]) -> None:
-    """Add one evaluation with its checksum; a reader, or a kill, sees all of it or nothing."""
+    """Add one evaluation with its checksum, in whole or not at all."""
     earlier = path.read_bytes() if path.exists() else b""
     write_atomically(path, earlier + json.dumps(sealed(entry), sort_keys=True).encode() + b"\n")
 
@@ -47,8 +47,8 @@ def set_damaged_aside(path: Path) -> None:
 
 
 def before(history: Sequence[Mapping[str, Any]], inputs: str) -> list[Mapping[str, Any]]:
-    """The entries before the newest evaluation, which was made from `inputs` and may already be in
-    the history."""
+    """The entries before the newest evaluation, which was made from `inputs` and may be in the
+    history already."""
     earlier = list(history)
     while earlier and earlier[-1]["inputs"] == inputs:
         earlier.pop()
@@ -56,7 +56,7 @@ def before(history: Sequence[Mapping[str, Any]], inputs: str) -> list[Mapping[st
 
 
 def is_recorded(entry: Mapping[str, Any], history: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the newest entry was made from the same inputs, with the same verdict."""
+    """Whether the newest entry of the history has the same inputs and the same verdict."""
     return bool(history) and all(
         history[-1].get(key) == entry[key] for key in ("inputs", "accepted")
     )
@@ -67,12 +67,12 @@ EVALUATION_AUDIT = AuditLog(
     subject=("question_file", "metric"),
     statement=("floor", "verdict", "inputs"),
 )
-"""data/logs/eval_audit.csv."""
+"""The columns of data/logs/eval_audit.csv."""
 
 
 @dataclass(frozen=True)
 class EvaluatedRun:
-    """An evaluation, and what it is compared with."""
+    """The newest evaluation, and the earlier ones with which it is compared."""
 
     latest: Mapping[str, Any]
     history: Sequence[Mapping[str, Any]]
@@ -81,7 +81,7 @@ class EvaluatedRun:
 
     @property
     def too_low(self) -> list[dict[str, Any]]:
-        """Metrics that miss their floor; a metric that no question contributes to is not judged."""
+        """The metrics that miss their floor; a metric without a value is not judged."""
         wanted, means = floors(self.settings.floors), self.latest["metrics"]
         return [
             {"metric": metric.name, "value": means[metric.name], "floor": wanted[metric.name]}
@@ -91,18 +91,18 @@ class EvaluatedRun:
 
     @property
     def fallen(self) -> list[dict[str, Any]]:
-        """Metrics more than `MAX_DROP` below the median of their last five accepted values on the
-        same questions; time, tokens and money have no scale for it."""
-        past = [
-            one
-            for one in self.history
-            if one["accepted"] and one["questions"] == self.latest["questions"]
+        """The metrics that are more than `MAX_DROP` below the median of their last five accepted
+        values on the same questions. Time, tokens and money are not judged, because they are not
+        between 0 and 1."""
+        comparable = [
+            entry
+            for entry in self.history
+            if entry["accepted"] and entry["questions"] == self.latest["questions"]
         ]
         offenders = []
         for name, value in self.latest["metrics"].items():
-            recent = [found for one in past if (found := one["metrics"].get(name)) is not None][
-                -_N_RECENT:
-            ]
+            past = [entry["metrics"].get(name) for entry in comparable]
+            recent = [known for known in past if known is not None][-_N_RECENT:]
             is_judged = name in SHARES and value is not None and recent
             if is_judged and value < median(recent) - MAX_DROP:
                 offenders.append(
@@ -111,7 +111,7 @@ class EvaluatedRun:
         return offenders
 
     def audit_rows(self, timestamp: str, run_id: str) -> list[dict[str, Any]]:
-        """A row of the audit for each metric that was measured."""
+        """One row of the audit for each metric that has a value."""
         too_low = {row["metric"] for row in self.too_low}
         fallen = {row["metric"] for row in self.fallen}
         wanted, values = floors(self.settings.floors), self.latest["metrics"]
@@ -136,13 +136,13 @@ class EvaluatedRun:
 
 
 def _below_floors(run: EvaluatedRun, offenders: Offenders) -> str:
-    told = [
+    misses = [
         f"{row['metric']} is {_short(row['value'])}, below its floor {_short(row['floor'])} "
         f"({METRICS_BY_NAME[row['metric']].meaning.rstrip('.')})"
         for row in offenders
     ]
-    wanted = ", ".join(
-        f"{row['metric']} = {_reached(row['value'], row['floor'])}" for row in offenders
+    reachable = ", ".join(
+        f"{row['metric']} = {_reachable(row['value'], row['floor'])}" for row in offenders
     )
     n = run.latest.get("n_judged", 0)
     few = (
@@ -151,10 +151,10 @@ def _below_floors(run: EvaluatedRun, offenders: Offenders) -> str:
         else ""
     )
     return (
-        f"{'; '.join(told)}.{few} The answers are published all the same. Look at the failing questions first, in the "
+        f"{'; '.join(misses)}.{few} The answers are published all the same. Look at the failing questions first, in the "
         "UI at smoke_eval or in output/eval/latest.json; if that is as good as your questions and papers get, set "
         "floors of your own, as the first line of rag_assets.toml (below [evaluation], if it has that section, and "
-        f"without `evaluation.`): evaluation.floors = {{{wanted}}}"
+        f"without `evaluation.`): evaluation.floors = {{{reachable}}}"
     )
 
 
@@ -166,9 +166,11 @@ def _fallen(_run: EvaluatedRun, offenders: Offenders) -> str:
     )
 
 
-def _reached(value: float, floor: float) -> float:
-    """A floor of two decimals that a value keeps which misses `floor`."""
-    return (math.floor if value < floor else math.ceil)(value * 100) / 100
+def _reachable(value: float, floor: float) -> float:
+    """The nearest floor with two decimals that the value reaches, for a value that misses `floor`:
+    rounded down if lower values are worse, else up."""
+    rounded = math.floor(value * 100) if value < floor else math.ceil(value * 100)
+    return rounded / 100
 
 
 def _short(value: float) -> float:
@@ -189,7 +191,8 @@ def _not_judged(run: EvaluatedRun, offenders: Offenders) -> str:
     )
 
 
-def _with(outcome: str, run: EvaluatedRun) -> list[dict[str, Any]]:
+def _rows_with(outcome: str, run: EvaluatedRun) -> list[dict[str, Any]]:
+    """The questions of a run with this outcome."""
     columns = ("question_id", "question", "why", "expected", "got")
     return [
         {name: row[name] for name in columns}
@@ -217,7 +220,7 @@ EVALUATION_PROMISES: list[Promise[EvaluatedRun]] = [
     Promise(
         "questions_right",
         "Every judged question is answered as expected.",
-        lambda run: _with("wrong", run),
+        lambda run: _rows_with("wrong", run),
         "warning",
         _open_questions,
     ),
@@ -225,7 +228,7 @@ EVALUATION_PROMISES: list[Promise[EvaluatedRun]] = [
         "questions_judged",
         "The labelled questions are about papers of the corpus and have an answer; the others are left out of the "
         "figures.",
-        lambda run: _with("not judged", run),
+        lambda run: _rows_with("not judged", run),
         "warning",
         _not_judged,
     ),

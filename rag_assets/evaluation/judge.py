@@ -1,9 +1,8 @@
-"""A judge model reads an answer beside its contexts and its reference: one request for everything
-it is asked.
+"""A judge model compares an answer with its contexts and its reference, in one request.
 
-It must be of another family than the model that answers. Its replies are kept by their content, so
-that the same answer is judged once. Definitions: RAGAS (see `metrics`); what the judge cannot tell
-is counted, never guessed.
+It must be of another family than the model that answers. Its replies are stored by the content of
+the request, so that the same answer is judged only once. The definitions are those of RAGAS (see
+`metrics`); if the judge cannot tell something, this is counted and not guessed.
 """
 
 import logging
@@ -57,7 +56,7 @@ class JudgedAnswer(BaseModel):
 
 
 class AnswerJudge:
-    """Judges cases. Safe to use from several threads."""
+    """Judges the answers of cases. Safe for several threads."""
 
     def __init__(
         self,
@@ -66,8 +65,8 @@ class AnswerJudge:
         connections: Connections,
         embed: Callable[[str], Vectors] | None,
     ):
-        """embed: unit vector of a question; None: no relevance is told. Raises MissingKey,
-        InvalidSettings as `require_access`."""
+        """embed: returns the unit vector of a question; None: relevance is not measured. Raises
+        MissingKey and InvalidSettings like `require_access`."""
         model = LazyModel(
             name,
             connections,
@@ -82,12 +81,13 @@ class AnswerJudge:
         self._embed = embed
 
     def __call__(self, case: Case) -> AnswerVerdict | None:
-        """None when the judge cannot be asked."""
+        """The verdict on the answer of a case; None if the judge cannot be asked."""
         statements = [claim.text for claim in case.result.claims]
         text = case.question.reference or ""
         reference = [text[start:end] for start, end in sentence_spans(text)]
         contexts = [
-            Context(one.paper_id, one.chunk_id, None, None, 0, one.text) for one in case.contexts
+            Context(found.paper_id, found.chunk_id, None, None, 0, found.text)
+            for found in case.contexts
         ]
         try:
             reply = self._reply(case.result.question, contexts, statements, reference)
@@ -105,7 +105,7 @@ class AnswerJudge:
         return AnswerVerdict(supported, useful, covered, correctness, relevance, abstained)
 
     def supports(self, question: str, quotes: Sequence[str], statement: str) -> bool | None:
-        """Whether the quotes say the statement; None: it cannot tell. Raises ModelFault,
+        """Whether the quotes say the statement; None if the judge cannot tell. Raises ModelFault,
         BudgetExhausted."""
         contexts = [
             Context("quoted", str(number), None, None, 0, quote)
@@ -129,6 +129,8 @@ class AnswerJudge:
         return self._model.to(prompt)[0]
 
     def _relevance(self, question: str, reply: JudgedAnswer) -> float | None:
+        """The mean cosine of the question and of the questions in the reply, which the answer would
+        answer."""
         if reply.evasive:
             return 0.0
         asked = [text for text in reply.questions if text.strip()]
@@ -141,10 +143,11 @@ class AnswerJudge:
 def open_judge(
     settings: Settings, connections: Connections, embed: Callable[[str], Vectors] | None = None
 ) -> AnswerJudge | None:
-    """The judge of the setting `evaluation.judge`; None without one. Nothing is sent. embed: see
-    `AnswerJudge`.
+    """The judge that the setting `evaluation.judge` names; None without one. No request is sent.
+    embed: see `AnswerJudge`.
 
-    Raises InvalidSettings for one that is no model, or of the family that answers; MissingKey.
+    Raises InvalidSettings if it is no model, or of the same family as the model that answers;
+    MissingKey.
     """
     named, writer = settings.evaluation.judge, settings.answering.model
     if named == NONE:
@@ -159,8 +162,8 @@ def open_judge(
 
 
 def _family(model: str) -> str:
-    """The provider; for Ollama, which serves models of many makers, the letters that a model's name
-    begins with."""
+    """The provider of a model; for Ollama, which has models of many makers, the letters at the
+    start of the model's name."""
     provider, _, name = model.partition(":")
     letters = next((n for n, character in enumerate(name) if not character.isalpha()), len(name))
     return name[:letters].casefold() if provider == "ollama" else provider
@@ -172,8 +175,10 @@ def _numbered(texts: Sequence[str]) -> str:
     )
 
 
-def _in_order(told: Sequence[Numbered], n: int) -> tuple[bool | None, ...]:
-    found = {one.number: one.told for one in told}
+def _in_order(verdicts: Sequence[Numbered], n: int) -> tuple[bool | None, ...]:
+    """The verdicts on the texts 1 to n, in this order; None for "cannot_tell" and for a text
+    without a verdict."""
+    by_number = {verdict.number: verdict.told for verdict in verdicts}
     return tuple(
-        {"yes": True, "no": False}.get(found.get(number, "")) for number in range(1, n + 1)
+        {"yes": True, "no": False}.get(by_number.get(number, "")) for number in range(1, n + 1)
     )

@@ -1,8 +1,9 @@
 """Measures the judge of claims on the user's own answers: `rag-assets judge test`.
 
-False siblings are made of published claims: one thing of each is changed, so that its quotes carry
-it no more. The judge is asked about claims and siblings, mixed, as answering asks it. A sibling
-that it calls carried leaked; a published claim that it does not call carried is lost.
+From each published claim, false siblings are made: one thing in the claim is changed, so that its
+quotes no longer support it. The judge is asked about claims and siblings, mixed, in the same way as
+in answering. A sibling that the judge calls supported has leaked; a published claim that it does
+not call supported is lost.
 """
 
 import re
@@ -23,8 +24,8 @@ from rag_assets.core.kept import kept_file
 from rag_assets.core.settings import Settings
 from rag_assets.hosted.connections import Connections
 
-_MOST_AT_ONCE = 12
-"""Statements in one request, about as many as an answer has."""
+_BATCH_SIZE = 12
+"""Number of statements in one request, about as many as an answer has."""
 _NUMBER = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)*(?![\w,]|\.\d)")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _LIMITED = re.compile(r"\b(?:some|many|most|several|few)\b", re.IGNORECASE)
@@ -53,12 +54,13 @@ _REPLACED: Mapping[str, Sequence[tuple[str, str]]] = {
         (r"(?<=\d )(?:mm|cm|km)\b", "m"),
     ),
 }
-"""By kind, patterns and what takes their place; the first that is found counts."""
+"""Kind of sibling -> patterns and their replacements; the first pattern that occurs is replaced."""
 
 
 @dataclass(frozen=True)
 class KindFigures:
-    """What a judge said of one kind of false siblings, and of the claims that they were made of."""
+    """The verdicts of a judge on one kind of false siblings, and on the claims from which they were
+    made."""
 
     kind: str
     n_false: int
@@ -69,35 +71,39 @@ class KindFigures:
 
 @dataclass(frozen=True)
 class JudgeTest:
+    """The result of testing a judge."""
+
     judge: str
     kinds: tuple[KindFigures, ...]
-    """Of each kind, then of all; statements without a verdict count as not carried."""
+    """The figures of each kind, and at the end those of all. A statement without a verdict counts
+    as not supported."""
     usage: Usage
-    """What the verdicts cost, now or earlier."""
+    """The cost of the verdicts, now or when they were stored."""
 
 
 def false_siblings(claim: Claim, quotes: Sequence[QuotedText]) -> Iterator[tuple[str, str]]:
-    """Kind and text of the false siblings of a claim: at most one of each kind."""
+    """Kind and text of the false siblings of a claim, at most one of each kind."""
     text = claim.text
-    made = {
+    siblings = {
         "arms": _exchanged(text),
         **{kind: _replaced(text, patterns) for kind, patterns in _REPLACED.items()},
         "generality": _LIMITED.sub("all", text, count=1),
         "cited as own": f"{claim.citations[0].cited_as} found in a trial of their own: {text}"
         if claim.reported
         else text,
-        "row": _of_other_row(text, quotes),
+        "row": _with_value_of_other_row(text, quotes),
         "year": _YEAR.sub(lambda year: str(int(year[0]) - 3), text, count=1),
     }
-    if made["generality"] == text:
-        made["generality"] = f"In every study to date, {text[:1].lower()}{text[1:]}"
-    yield from ((kind, sibling) for kind, sibling in made.items() if sibling != text)
+    if siblings["generality"] == text:
+        siblings["generality"] = f"In every study to date, {text[:1].lower()}{text[1:]}"
+    yield from ((kind, sibling) for kind, sibling in siblings.items() if sibling != text)
 
 
 def _exchanged(text: str) -> str:
-    """The text with two numbers, or else two names, in each other's places."""
+    """The text with its first two different numbers exchanged, or else its first two names;
+    unchanged if there are none."""
     numbers = [match[0] for match in _NUMBER.finditer(_YEAR.sub("", text))]
-    names = [one.text for one in names_in(text) if one.kind is not NameKind.YEAR]
+    names = [name.text for name in names_in(text) if name.kind is not NameKind.YEAR]
     for words in (numbers, names):
         first, other = (*dict.fromkeys(words), "", "")[:2]
         if other:
@@ -107,24 +113,26 @@ def _exchanged(text: str) -> str:
 
 
 def _replaced(text: str, patterns: Sequence[tuple[str, str]]) -> str:
-    changed = (re.sub(pattern, there, text, count=1) for pattern, there in patterns)
-    return next((one for one in changed if one != text), text)
+    """The text with the first pattern that occurs in it replaced once; unchanged if none does."""
+    changed = (re.sub(pattern, replacement, text, count=1) for pattern, replacement in patterns)
+    return next((sibling for sibling in changed if sibling != text), text)
 
 
-def _of_other_row(text: str, quotes: Sequence[QuotedText]) -> str:
-    """The text with the value of another row of the quoted table."""
-    for some in (rows for quote in quotes for rows in quote.rows):
-        quoted = {nth for nth, _ in some.cells}
-        for _, cell in some.cells:
+def _with_value_of_other_row(text: str, quotes: Sequence[QuotedText]) -> str:
+    """The text with a value of the quoted table row replaced by the value that another row has in
+    the same column; unchanged if there is none."""
+    for quoted_rows in (rows for quote in quotes for rows in quote.rows):
+        quoted = {nth for nth, _ in quoted_rows.cells}
+        for _, cell in quoted_rows.cells:
             others = (
                 other.text
-                for nth, row in enumerate(some.table.rows)
+                for nth, row in enumerate(quoted_rows.table.rows)
                 for other in row.cells
                 if nth not in quoted and other.position == cell.position and other.is_value
             )
-            there = next((other for other in others if other not in text), None)
-            if cell.is_value and there and cell.text in text:
-                return text.replace(cell.text, there, 1)
+            other_value = next((other for other in others if other not in text), None)
+            if cell.is_value and other_value and cell.text in text:
+                return text.replace(cell.text, other_value, 1)
     return text
 
 
@@ -135,10 +143,10 @@ def judge_test(
     chunks: Mapping[str, Chunk],
     n: int,
 ) -> JudgeTest:
-    """Test the judge that the settings name on the first `n` claims of answers.
+    """Test the judge that the settings name on the first `n` claims of the answers.
 
-    chunks: those that they cite. Raises InvalidSettings where there is no judge or no claim, and
-    as `ClaimJudge.verdicts`.
+    chunks: the chunks that they cite, by id. Raises InvalidSettings if there is no judge or no
+    claim, and the errors of `ClaimJudge.verdicts`.
     """
     named = settings.answering.judge.model
     named = settings.answering.model if named == SAME_MODEL else named
@@ -146,25 +154,28 @@ def judge_test(
         raise InvalidSettings(
             "There is no judge to test. Name one: --set answering.judge.model=provider:model."
         )
-    claims = [one for result in results for one in result.claims][:n]
+    claims = [claim for result in results for claim in result.claims][:n]
     if not claims:
         raise InvalidSettings("No answer has a claim yet. Ask first: rag-assets qa.")
     judge = open_judge(named, settings, connections)
     kept = kept_file(settings).replies("verdicts", ClaimVerdicts)
-    asked = sorted(
-        (one for nth, claim in enumerate(claims) for one in _statements(nth, claim, chunks)),
-        key=lambda one: fingerprint(one[1], one[2].proposed.text),
-    )  # so that no sibling stands beside its claim
-    carried: dict[tuple[int, str], bool] = {}
-    cost = []
-    for start in range(0, len(asked), _MOST_AT_ONCE):
-        some = asked[start : start + _MOST_AT_ONCE]
-        outcomes = [outcome for *_, outcome in some]
-        said, _ = kept.once(verdicts_key(judge, outcomes), partial(judge.verdicts, outcomes))
-        cost.append(said.usage)
-        for (nth, kind, _), support in zip(some, said.supports, strict=True):
-            carried[nth, kind] = (support or 0.0) >= FULL_SUPPORT_FROM
-    return JudgeTest(judge.identity, tuple(_figures(carried)), summed(cost))
+    statements = [
+        statement
+        for nth, claim in enumerate(claims)
+        for statement in _statements(nth, claim, chunks)
+    ]
+    # in a random but fixed order, so that siblings are not next to their claims
+    statements.sort(key=lambda statement: fingerprint(statement[1], statement[2].proposed.text))
+    is_supported: dict[tuple[int, str], bool] = {}
+    usages = []
+    for start in range(0, len(statements), _BATCH_SIZE):
+        batch = statements[start : start + _BATCH_SIZE]
+        outcomes = [outcome for *_, outcome in batch]
+        verdicts, _ = kept.once(verdicts_key(judge, outcomes), partial(judge.verdicts, outcomes))
+        usages.append(verdicts.usage)
+        for (nth, kind, _), support in zip(batch, verdicts.supports, strict=True):
+            is_supported[nth, kind] = (support or 0.0) >= FULL_SUPPORT_FROM
+    return JudgeTest(judge.identity, tuple(_figures(is_supported)), summed(usages))
 
 
 _CLAIM, _ALL = "", "all"
@@ -173,21 +184,31 @@ _CLAIM, _ALL = "", "all"
 def _statements(
     nth: int, claim: Claim, chunks: Mapping[str, Chunk]
 ) -> Iterator[tuple[int, str, ClaimOutcome]]:
-    """A claim and its false siblings, with number and kind; none where a chunk is gone."""
-    cited = [(one, chunks[one.chunk_id]) for one in claim.citations if one.chunk_id in chunks]
+    """A claim and its false siblings, each with the number of the claim and its kind; nothing if
+    none of the cited chunks exists any more."""
     quotes = tuple(
-        QuotedText(of.text, one.start, one.end, of.section_at(one.start)[1], byline=one.cited_as)
-        for one, of in cited
+        QuotedText(
+            chunk.text,
+            citation.start,
+            citation.end,
+            chunk.section_at(citation.start)[1],
+            byline=citation.cited_as,
+        )
+        for citation in claim.citations
+        if (chunk := chunks.get(citation.chunk_id))
     )
     if quotes:
         for kind, text in ((_CLAIM, claim.text), *false_siblings(claim, quotes)):
             yield nth, kind, ClaimOutcome(DraftClaim(text, ()), claim, quotes=quotes)
 
 
-def _figures(carried: Mapping[tuple[int, str], bool]) -> Iterator[KindFigures]:
-    kinds = dict.fromkeys(kind for _, kind in carried if kind != _CLAIM)
+def _figures(is_supported: Mapping[tuple[int, str], bool]) -> Iterator[KindFigures]:
+    """The figures of each kind, then of all. is_supported: number of a claim and kind of the
+    statement -> verdict."""
+    kinds = {kind for _, kind in is_supported if kind != _CLAIM}
     for kind in (*sorted(kinds), _ALL):
-        false = [key for key in carried if key[1] in (kinds if kind == _ALL else {kind})]
-        claims = {nth for nth, _ in false}
-        lost = sum(not carried[nth, _CLAIM] for nth in claims)
-        yield KindFigures(kind, len(false), sum(carried[key] for key in false), len(claims), lost)
+        siblings = [key for key in is_supported if key[1] in (kinds if kind == _ALL else {kind})]
+        claims = {nth for nth, _ in siblings}
+        n_leaked = sum(is_supported[key] for key in siblings)
+        n_lost = sum(not is_supported[nth, _CLAIM] for nth in claims)
+        yield KindFigures(kind, len(siblings), n_leaked, len(claims), n_lost)

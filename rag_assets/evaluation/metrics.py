@@ -1,9 +1,9 @@
-"""The metrics, and which answers are wrong: each metric is a record with its meaning, its computation
-for one question, its floor and its direction.
+"""The metrics, and the rule by which an answer is wrong. Each metric is a record with its meaning,
+its computation for one question, its floor and its direction.
 
-A value is of one question, 0 to 1 unless the meaning names a unit; None where the question says
-nothing about it. The value of an evaluation is the mean over its questions, so that slices,
-intervals and comparisons need nothing else.
+The value of a metric for one question is between 0 and 1, unless its meaning names a unit; it is
+None if the question has no label for it. The value for an evaluation is the mean over its
+questions, so slices, intervals and comparisons need only these values.
 
 Sources: ir-measures (trec_eval) for rankings; Es et al. 2023, "RAGAS: Automated Evaluation of
 Retrieval Augmented Generation", and the definitions of ragas 0.3 for faithfulness, answer
@@ -24,43 +24,47 @@ from rag_assets.evaluation.cases import Case, letters
 from rag_assets.questions import Question
 
 METRICS_VERSION = 5
-"""Part of the key of an evaluation: raise it when a metric computes something else."""
+"""Part of the key of an evaluation: raise it when a metric is computed in another way."""
 
 
 @dataclass(frozen=True)
 class Metric:
-    """One figure of an evaluation."""
+    """A metric of answers or of search."""
 
     name: str
     meaning: str
     compute: Callable[[Case], float | None]
     floor: float | None = None
-    """Smallest accepted mean, or largest where lower is better; None: any."""
+    """Smallest accepted mean, or the largest if lower values are better; None: no limit."""
     direction: Literal["higher", "lower"] = "higher"
-    """What is better."""
+    """Whether higher or lower values are better."""
 
     def misses(self, value: float | None, floor: float | None) -> bool:
-        """Whether a mean is worse than a floor; nothing is measured, or nothing demanded: no."""
+        """Whether a mean is worse than a floor; False if one of them is None."""
         if value is None or floor is None:
             return False
         return value < floor if self.direction == "higher" else value > floor
 
 
 def holds_fact(text: str, spellings: Sequence[str]) -> bool:
-    """Whether one of the accepted spellings occurs in the text as whole words, however it is
-    typeset."""
+    """Whether one of the accepted spellings of a fact occurs in the text as whole words. Both are
+    compared in folded form."""
     folded = Folded.of(text).text
     return any(
-        re.search(rf"(?<!\w){re.escape(Folded.of(one).text)}(?!\w)", folded) for one in spellings
+        re.search(rf"(?<!\w){re.escape(Folded.of(spelling).text)}(?!\w)", folded)
+        for spelling in spellings
     )
 
 
 def _ranked(unit: Literal["paper", "page"], measure: str, case: Case) -> float | None:
-    """A measure of ir-measures over distinct papers, or pages, in the order of the hits."""
+    """A measure of the library ir-measures ("R", "RR", "nDCG"), computed over the distinct papers or
+    pages of the hits, in their order."""
     import ir_measures
 
     wanted = {
-        key: 1 for one in case.question.expected for key in _keys(unit, one.paper_id, one.pages)
+        key: 1
+        for paper in case.question.expected
+        for key in _keys(unit, paper.paper_id, paper.pages)
     }
     if not wanted or not case.is_answerable:
         return None
@@ -75,6 +79,7 @@ def _ranked(unit: Literal["paper", "page"], measure: str, case: Case) -> float |
 
 
 def _keys(unit: str, paper_id: str, pages: Sequence[int]) -> list[str]:
+    """The keys of a paper for the ranking: its id, or one key for each page."""
     return [paper_id] if unit == "paper" else [f"{paper_id}#page={page}" for page in pages]
 
 
@@ -92,20 +97,23 @@ def _page_accuracy(case: Case) -> float | None:
     pages = {paper.paper_id: set(paper.pages) for paper in case.question.expected if paper.pages}
     return _share(
         [
-            not pages[one.paper_id].isdisjoint(_pages(one.page_start, one.page_end))
+            not pages[citation.paper_id].isdisjoint(_pages(citation.page_start, citation.page_end))
             for claim in case.result.claims
-            for one in claim.citations
-            if one.paper_id in pages
+            for citation in claim.citations
+            if citation.paper_id in pages
         ]
     )
 
 
 def _claims_carried(case: Case) -> float | None:
-    carried: list[bool | None] = []
+    are_supported: list[bool | None] = []
     for claim in case.result.claims:
         judged = claim.support.judged if claim.support else None
-        carried.append(claim.is_quote or (None if judged is None else judged >= FULL_SUPPORT_FROM))
-    return _share(carried)
+        if claim.is_quote:
+            are_supported.append(True)
+        else:
+            are_supported.append(None if judged is None else judged >= FULL_SUPPORT_FROM)
+    return _share(are_supported)
 
 
 def _key_facts(case: Case) -> float | None:
@@ -130,8 +138,8 @@ def _refusal_recall(case: Case) -> float | None:
 
 
 def _faithfulness(case: Case) -> float | None:
-    """Supported statements by all statements. Where every claim is a quote, no judge is needed:
-    each is looked for."""
+    """The share of supported statements. If every claim is a quote, no judge is needed: the claims
+    are searched in the contexts."""
     if case.verdict:
         return _share(case.verdict.supported)
     claims = case.result.claims
@@ -144,27 +152,27 @@ def _faithfulness(case: Case) -> float | None:
 
 
 def _context_precision(case: Case) -> float | None:
-    """Mean of precision@i over the ranks i of useful contexts; useful is what holds an expected
-    passage, or what the judge finds useful where none is named."""
-    passages = _passages(case)
-    useful = [any(passage in letters(one.text) for passage in passages) for one in case.contexts]
-    if not passages:
-        useful = (
-            [bool(one) for one in case.verdict.useful]
-            if case.verdict and case.question.reference
-            else []
-        )
-    at_useful = [
+    """The mean of precision@i over the ranks i of the useful contexts. A context is useful if it
+    contains an expected passage; without expected passages, if the judge says so."""
+    if passages := _passages(case):
+        useful = [any(text in letters(found.text) for text in passages) for found in case.contexts]
+    elif case.verdict and case.question.reference:
+        useful = [bool(verdict) for verdict in case.verdict.useful]
+    else:
+        return None
+    if not useful:
+        return None
+    precisions = [
         sum(useful[:rank]) / rank for rank, is_useful in enumerate(useful, start=1) if is_useful
     ]
-    return (fmean(at_useful) if at_useful else 0.0) if useful else None
+    return fmean(precisions) if precisions else 0.0
 
 
 def _context_recall(case: Case) -> float | None:
-    """Share of the expected passages, or else of the reference's sentences as the judge sees it,
-    that the contexts hold."""
+    """The share of the expected passages that the contexts contain; without expected passages, the
+    share of the reference's sentences that the contexts say according to the judge."""
     if passages := _passages(case):
-        text = "".join(letters(one.text) for one in case.contexts)
+        text = "".join(letters(found.text) for found in case.contexts)
         return _share([passage in text for passage in passages])
     return _share(case.verdict.covered) if case.verdict else None
 
@@ -174,8 +182,9 @@ def _passages(case: Case) -> list[str]:
 
 
 def _share(values: Sequence[bool | None]) -> float | None:
-    told = [float(value) for value in values if value is not None]
-    return fmean(told) if told else None
+    """The share of True among the values that are not None; None if there are none."""
+    known = [float(value) for value in values if value is not None]
+    return fmean(known) if known else None
 
 
 def _tokens(case: Case) -> float:
@@ -191,19 +200,19 @@ METRICS: tuple[Metric, ...] = (
     *(
         Metric(
             f"paper_{name}",
-            f"{told} of the expected papers among the k best.",
-            partial(_ranked, "paper", key),
+            f"{words} of the expected papers among the k best.",
+            partial(_ranked, "paper", measure),
             floor,
         )
-        for name, key, told, floor in _RANKINGS
+        for name, measure, words, floor in _RANKINGS
     ),
     *(
         Metric(
             f"page_{name}",
-            f"{told} of the expected pages among the k best.",
-            partial(_ranked, "page", key),
+            f"{words} of the expected pages among the k best.",
+            partial(_ranked, "page", measure),
         )
-        for name, key, told, _ in _RANKINGS
+        for name, measure, words, _ in _RANKINGS
     ),
     Metric(
         "answer_in_context",
@@ -316,8 +325,8 @@ def values_of(case: Case) -> dict[str, float | None]:
 
 
 def gains(new: Values, old: Values) -> dict[str, float]:
-    """What each metric of a question won, or lost, where both are known and differ; time, tokens
-    and money left out."""
+    """Metric -> new value minus old value, for each metric of a question whose values are known and
+    differ. Time, tokens and money are left out."""
     return {
         name: value - known
         for name, value in new.items()
@@ -329,8 +338,7 @@ def gains(new: Values, old: Values) -> dict[str, float]:
 
 
 def means(rows: Sequence[Values]) -> dict[str, float | None]:
-    """The mean of each metric over the questions that say something about it; None where none
-    does."""
+    """Metric -> its mean over the questions that have a value; None if none has one."""
     values = {
         name: [value for row in rows if (value := row.get(name)) is not None]
         for name in METRICS_BY_NAME
@@ -339,15 +347,16 @@ def means(rows: Sequence[Values]) -> dict[str, float | None]:
 
 
 def slices(rows: Sequence[tuple[Sequence[str], Values]]) -> dict[str, dict[str, Any]]:
-    """Number of questions and means of each tag, by tag; rows: tags and values of each question."""
-    tags = sorted({tag for of_row, _ in rows for tag in of_row})
-    tagged = {tag: [values for of_row, values in rows if tag in of_row] for tag in tags}
+    """Tag -> number of questions with this tag, and their means. rows: tags and values of each
+    question."""
+    tags = sorted({tag for row_tags, _ in rows for tag in row_tags})
+    tagged = {tag: [values for row_tags, values in rows if tag in row_tags] for tag in tags}
     return {tag: {"n": len(found), **means(found)} for tag, found in tagged.items()}
 
 
 def floors(given: Mapping[str, float]) -> dict[str, float | None]:
-    """The floor of each metric; those given win over its own. Raises InvalidSettings for a name
-    that no metric has."""
+    """Metric -> its floor: the given one, or else its own. Raises InvalidSettings for an unknown
+    metric."""
     if unknown := sorted(set(given) - set(METRICS_BY_NAME)):
         raise InvalidSettings(
             f"evaluation.floors: there is no metric {', '.join(unknown)}. Metrics are {', '.join(METRICS_BY_NAME)}."
@@ -359,7 +368,7 @@ _NO_ANSWER = "not answered yet: the next run asks it"
 
 
 def problem_of(case: Case) -> str:
-    """What is wrong with an answer, for a reader; empty for a right one."""
+    """What is wrong with an answer, in words for the user; empty for a right answer."""
     question, result = case.question, case.result
     missing = [fact for fact in question.key_facts if not holds_fact(result.answer, fact)]
     said = [fact[0] for fact in question.forbidden_facts if holds_fact(result.answer, fact)]
@@ -377,7 +386,7 @@ def problem_of(case: Case) -> str:
 
 
 def expected_of(question: Question) -> str:
-    """What a right answer is, in one line."""
+    """The expected answer in one line."""
     facts = "; ".join(" / ".join(fact) for fact in question.key_facts)
     papers = ", ".join(f"{p.paper_id} {list(p.pages) or ''}".strip() for p in question.expected)
     if question.answerable is False:
@@ -389,12 +398,12 @@ def expected_of(question: Question) -> str:
 
 @dataclass(frozen=True)
 class Judgeable:
-    """The questions of a file, sorted by what an evaluation can do with them; each in the order of
-    the file."""
+    """The questions of a file in three groups; each group in the order of the file."""
 
     judged: tuple[Question, ...]
+    """Questions whose answers can be judged."""
     not_judged: tuple[tuple[Question, str], ...]
-    """Labelled ones whose label does not hold for this corpus, with the reason."""
+    """Labelled questions that cannot be judged in this corpus, with the reason."""
     unlabelled: tuple[Question, ...]
     """Questions without a label that says what a right answer is."""
 
@@ -402,14 +411,16 @@ class Judgeable:
 def judgeable(
     questions: Sequence[Question], corpus: Collection[str], answered: Container[str] | None = None
 ) -> Judgeable:
-    """Sort questions by their labels.
+    """Divide questions into those that can be judged, those that cannot, and those without labels.
 
-    corpus: ids of all papers, quarantined ones included: a paper that can no longer be read must
-    not take its questions out of the evaluation. A question is judged when all papers it expects,
-    and one of those it is restricted to, are in the corpus. "No paper answers this" is a statement
-    about a whole corpus: if none of the papers that the file names is there, the file was written
-    for another one, and no question of it is judged. answered: ids of the questions that have an
-    answer, None for all: one that was left is judged when it has one.
+    A question is judged if all papers that it expects are in the corpus, and one of those to which
+    it is restricted. If none of the papers that the file names is in the corpus, the file was
+    written for another corpus, and no question is judged: its label "no paper answers this" is
+    about that corpus.
+
+    corpus: ids of all papers, also of the quarantined ones, because a paper that can no longer be
+    read must not remove its questions from the evaluation. answered: ids of the questions that have
+    an answer; None: all have one.
     """
     named = {paper.paper_id for question in questions for paper in question.expected}
     named.update(paper_id for question in questions for paper_id in question.filter.papers or ())

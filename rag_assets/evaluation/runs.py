@@ -1,9 +1,9 @@
-"""A run: the questions of a file put to the engine, kept in one file that grows by a line as each
-is finished.
+"""Evaluation runs: the engine answers the questions of a file, and each case is written to the file
+of the run as soon as it is finished.
 
-The first line says what was asked of what; the others hold one case each. A run that was killed
-goes on after its last whole line. A run can be replayed without any model: its drafts are verified
-anew.
+The first line of that file is the header; every other line is a case. A run that was killed
+continues after its last whole line. A run can be replayed without any model: the drafts in it are
+verified again.
 """
 
 import json
@@ -40,42 +40,43 @@ _VERSION = 1
 
 @dataclass(frozen=True)
 class RunHeader:
-    """What a run is about; runs whose corpus and questions are the same can be compared."""
+    """The corpus, questions and settings of a run. Runs with the same corpus and questions can be
+    compared."""
 
     name: str
     corpus: str
-    """Changes with every publication of the corpus."""
+    """Version of the corpus; it changes with every publication."""
     questions: str
-    """Changes with the questions and their labels."""
+    """Fingerprint of the questions and their labels."""
     n_questions: int
     method: str
-    """Changes with settings, models and code that answer, and with the judge."""
+    """Fingerprint of the settings, models and code that answer, and of the judge."""
     settings: Mapping[str, Any]
-    """Groups `retrieval`, `answering` and `evaluation`, for a reader."""
+    """The groups `retrieval`, `answering` and `evaluation` of the settings, to be shown."""
     metrics_version: int = METRICS_VERSION
     version: int = _VERSION
 
     @property
     def key(self) -> str:
-        """Eight hex digits of everything but the name."""
+        """A hash (eight hex digits) of all fields but the name."""
         return fingerprint(asdict(replace(self, name="")))[:8]
 
 
 @dataclass(frozen=True)
 class EvaluationRun:
-    """A run as its file has it."""
+    """A run as it is in its file."""
 
     header: RunHeader
     cases: Mapping[str, Case]
-    """By question id, in the order in which they were finished."""
+    """Id of a question -> its case, in the order in which they were finished."""
 
     @property
     def is_complete(self) -> bool:
         return len(self.cases) == self.header.n_questions
 
     def values(self) -> dict[str, dict[str, float | None]]:
-        """All metrics of each question, computed from its case, and `right`: 1 where nothing is
-        wrong, else 0."""
+        """Id of a question -> its metrics, and `right`: 1 if nothing is wrong with the answer, else
+        0; None without a label."""
         return {
             key: {
                 **values_of(case),
@@ -88,17 +89,17 @@ class EvaluationRun:
 def header_of(
     name: str, questions: Sequence[Question], engine: Engine, settings: Settings
 ) -> RunHeader:
-    """The header of a run of these questions. name: for a reader."""
+    """The header of a run of these questions. name: any name that a reader recognises."""
     groups = ("retrieval", "answering", "evaluation")
     shown = {group: getattr(settings, group).model_dump(mode="json") for group in groups}
     method = fingerprint(engine.method_version(), settings.evaluation.judge, K)
-    asked = fingerprint([question.model_dump(mode="json") for question in questions])
-    return RunHeader(name, engine.corpus_version(), asked, len(questions), method, shown)
+    questions_hash = fingerprint([question.model_dump(mode="json") for question in questions])
+    return RunHeader(name, engine.corpus_version(), questions_hash, len(questions), method, shown)
 
 
 def read_run(path: Path) -> EvaluationRun:
-    """Read a run; a line that a kill cut off is left out. Raises MissingInput, or InvalidQuestions
-    for another file."""
+    """Read the file of a run; damaged lines are left out, such as one that a kill cut off. Raises
+    MissingInput, and InvalidQuestions for a file that is no run."""
     if not path.is_file():
         raise MissingInput(f"There is no run {path}. Make one: rag-assets eval run")
     lines = [unsealed(line) for line in path.read_bytes().split(b"\n") if line.strip()]
@@ -113,7 +114,7 @@ def read_run(path: Path) -> EvaluationRun:
 
 
 Report = Callable[[int, int], None]
-"""(done, total)."""
+"""Function that is called with the number of questions that are done, and of all."""
 
 
 def run_questions(
@@ -126,12 +127,12 @@ def run_questions(
     judge: Judge | None,
     report: Report,
 ) -> EvaluationRun:
-    """Ask what `path` does not hold yet; each case is on the disk before the next is counted. A
-    question that a model rejects has no case, and costs none of the others; where all are, the
-    fault is raised.
+    """Ask the questions that have no case in the file `path` yet; each case is written to the disk
+    at once. A question that a model rejects gets no case; the others are still asked. If all are
+    rejected, the last error is raised.
 
-    Raises StaleIndex if the file holds a run of another corpus, other questions or other settings;
-    else as the engine.
+    Raises StaleIndex if the file contains a run of another corpus, other questions or other
+    settings; and the errors of the engine.
     """
     done: dict[str, Case] = {}
     if path.exists():
@@ -145,16 +146,16 @@ def run_questions(
     write_atomically(
         path, b"".join([_line(asdict(header)), *(_line(_row(case)) for case in done.values())])
     )
-    left = [question for question in questions if question.id not in done]
+    remaining = [question for question in questions if question.id not in done]
     rejected: Exception | None = None
     with (
         path.open("ab") as file,
         SourceFiles(settings) as files,
         ThreadPoolExecutor(engine.n_at_once) as pool,
     ):
-        asked = [pool.submit(_asked, engine, files, question, judge) for question in left]
+        futures = [pool.submit(_new_case, engine, files, question, judge) for question in remaining]
         try:
-            for future in as_completed(asked):
+            for future in as_completed(futures):
                 try:
                     case = future.result()
                 except (RequestRejected, QuestionBudgetExhausted) as fault:
@@ -177,7 +178,8 @@ def run_questions(
     return EvaluationRun(header, done)
 
 
-def _asked(engine: Engine, files: SourceFiles, question: Question, judge: Judge | None) -> Case:
+def _new_case(engine: Engine, files: SourceFiles, question: Question, judge: Judge | None) -> Case:
+    """Ask a question and measure its answer."""
     trace = engine.trace(question)
     seconds = None if trace.n_cached else sum(trace.seconds.values())
     return case_of(
@@ -200,8 +202,8 @@ def _line(content: Mapping[str, Any]) -> bytes:
 
 
 class RecordedAnswerer:
-    """An answerer that writes the drafts of a run again, so that they are verified as the code does
-    it now."""
+    """An answerer that returns the drafts of a run, so that today's code verifies them again without
+    a model."""
 
     def __init__(self, run: EvaluationRun) -> None:
         self._drafts = {
@@ -221,7 +223,7 @@ class RecordedAnswerer:
         return self
 
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:  # noqa: ARG002 - as above
-        """Raises RequestRejected for a question that the run has no draft of."""
+        """The draft of the run. Raises RequestRejected for a question without a draft."""
         if (draft := self._drafts.get(question)) is None:
             raise RequestRejected(f"The run that is replayed has no draft for {question!r}.")
         return draft

@@ -1,7 +1,6 @@
-"""The smoke evaluation: the published answers against what the question file expects, recorded with
-its past.
+"""The smoke evaluation: compares the published answers with what the question file expects.
 
-`latest.json` holds the newest evaluation in full, `history.jsonl` the figures of all of them.
+`latest.json` contains the newest evaluation, `history.jsonl` the figures of all of them.
 """
 
 import logging
@@ -57,12 +56,14 @@ MODE_METRICS = (
     "answer_in_context",
     "context_recall",
 )
-"""What the modes of the search are compared by; contexts are then the hits."""
+"""The metrics by which the modes of search are compared; the hits are used as contexts then."""
 _KEPT_IN_HISTORY = ("inputs", "questions", "metrics", "slices", "n_judged", "n_failures")
 
 
 @dataclass(frozen=True)
 class RecordedEvaluation:
+    """An evaluation after it was written to the history."""
+
     run: EvaluatedRun
     history: list[dict[str, Any]]
     """All evaluations, oldest first; this one is the last."""
@@ -77,10 +78,10 @@ def evaluated(
     engine: Engine,
     judge: Judge | None,
 ) -> dict[str, Any]:
-    """The evaluation of the published answers `results`; the last one if it was made from the same
-    inputs.
+    """The evaluation of the published answers `results`, as it is written to `latest.json`; the last
+    one is returned if it was made from the same inputs.
 
-    A question without an answer costs its row. Raises MissingInput when there is no answer at all.
+    A question without an answer is not judged. Raises MissingInput when there is no answer at all.
     """
     paths = settings.paths
     if not paths.qa.exists():
@@ -94,9 +95,9 @@ def evaluated(
         )
     found = judgeable(questions, corpus, answers)
     label = configured_set(settings).label
-    asked = fingerprint([question.model_dump(mode="json") for question in found.judged], K)
+    questions_hash = fingerprint([question.model_dump(mode="json") for question in found.judged], K)
     inputs = fingerprint(
-        asked,
+        questions_hash,
         label,
         [question.model_dump(mode="json") for question in questions],
         file_sha256(paths.qa),
@@ -112,14 +113,14 @@ def evaluated(
         logger.info("smoke_eval: nothing to judge. %s", NOTHING_TO_JUDGE)
     with SourceFiles(settings) as files:
         cases = {
-            one.id: case_of(engine, files, one, answers[one.id], judge=judge)
-            for one in found.judged
+            question.id: case_of(engine, files, question, answers[question.id], judge=judge)
+            for question in found.judged
         }
     rows = question_rows(found, cases)
     values = [row["values"] for row in rows if "values" in row]
     return {
         "inputs": inputs,
-        "questions": asked,
+        "questions": questions_hash,
         "question_file": label,
         "metrics": means(values),
         "slices": slices([(row["tags"], row["values"]) for row in rows if "values" in row]),
@@ -137,8 +138,8 @@ def evaluated(
 def worse(
     rows: Sequence[Mapping[str, Any]], before: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """The questions whose answers or hits got worse since the evaluation before, with both
-    answers."""
+    """The questions whose answers or hits are worse than in the evaluation before, with both
+    answers. before: rows of that evaluation."""
     earlier = {row["question"]: row for row in before if "values" in row}
     found = []
     for row in rows:
@@ -164,8 +165,8 @@ def _modes(
     answers: Mapping[str, QAResult],
     engine: Engine,
 ) -> list[dict[str, Any]]:
-    """The same questions searched by vectors alone, words alone, both, and as the settings say if
-    they rerank."""
+    """The metrics of each mode of search for these questions: vectors only, words only, both, and
+    with the reranker if the settings have one."""
     retrieval, modes = settings.retrieval, {}
     weights = {"vectors": 1.0, "words": 0.0, "both": retrieval.dense_weight}
     for name, weight in weights.items():
@@ -175,10 +176,11 @@ def _modes(
         modes["reranked"] = settings
     rows = []
     for name, mode in modes.items():
-        with nullcontext(engine) if mode == settings else closing(open_engine(mode)) as asked:
+        opened = nullcontext(engine) if mode == settings else closing(open_engine(mode))
+        with opened as mode_engine:
             values = []
             for question in questions:
-                hits = hits_of(asked, question, K)
+                hits = hits_of(mode_engine, question, K)
                 values.append(values_of(Case(question, answers[question.id], hits, hits, K)))
         found = means(values)
         rows.append({"mode": name} | {metric: found[metric] for metric in MODE_METRICS})
@@ -188,7 +190,8 @@ def _modes(
 def recorded(
     settings: Settings, latest: Mapping[str, Any], *, timestamp: str, run_id: str
 ) -> RecordedEvaluation:
-    """Write an evaluation down; the history gets no second entry of the same inputs and verdict."""
+    """Write an evaluation to `latest.json`, the audit and the history. The history gets no second
+    entry with the same inputs and verdict."""
     paths = settings.paths
     set_damaged_aside(paths.evaluation_history)
     history = read_history(paths.evaluation_history)

@@ -163,7 +163,7 @@ def test_two_runs_are_compared_with_the_exact_test_of_mcnemar() -> None:
     assert (right.metric.name, right.before, right.now) == ("right", 0.4, 1.0)
     assert (right.change.n_better, right.change.n_worse) == (6, 0)
     assert right.p == pytest.approx(2 / 2**6)
-    assert summaries(before)[0].told.low < 0.4 < summaries(before)[0].told.high
+    assert summaries(before)[0].estimate.low < 0.4 < summaries(before)[0].estimate.high
 
 
 @pytest.mark.parametrize("differs", ["corpus", "questions"])

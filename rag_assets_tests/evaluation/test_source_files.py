@@ -20,7 +20,7 @@ def papers(tmp_path: Path) -> Path:
 
 def held(folder: Path, quotes: list[tuple[str, str]]) -> tuple[bool, ...]:
     with SourceFiles(load_settings({"data_dir": str(folder.parent)})) as files:
-        return files.hold(quotes)
+        return files.have_quotes(quotes)
 
 
 def written(folder: Path, kind: str) -> str:

@@ -20,7 +20,7 @@ from rag_assets.answering.extractive.unmentioned import likeness
 from rag_assets.answering.verify.quoted_text import QuotedText, tables_in
 from rag_assets.core.domain import Context, UnitKind
 from rag_assets.core.text.sentences import sentence_spans
-from rag_assets.core.text.terms import QUESTION_WORDS, holds, stem_of, terms_of
+from rag_assets.core.text.terms import QUESTION_WORDS, has_term, stem_of, terms_of
 
 _LEAST_HELD = 0.5
 """Share of the other words of a question that a candidate has which only lacks a condition."""
@@ -175,7 +175,7 @@ def _stem(token: re.Match[str]) -> str:
 
 def _is_known(stem: str, known: Set[str]) -> bool:
     parts = re.split("[-/]", stem)
-    return holds(known, stem) if len(parts) == 1 else stem in known or set(parts) <= known
+    return has_term(known, stem) if len(parts) == 1 else stem in known or set(parts) <= known
 
 
 def _number_or(stem: str) -> str:
@@ -272,7 +272,7 @@ class Conditions:
             for phrase in phrases_in(self.question, frozenset(), is_question=True)
             for word in phrase.words - asked.words
         ]
-        return sum(holds(known, word) for word in others) / max(1, len(others))
+        return sum(has_term(known, word) for word in others) / max(1, len(others))
 
     def _are_told_apart(self, one: Candidate, asked: Phrase, said: Phrase) -> bool:
         are_names = asked.is_name and said.is_name
@@ -339,7 +339,7 @@ class Conditions:
 
     def _holds(self, one: Candidate, asked: Phrase) -> bool:
         known = stems_in(_own_text(one, self.contexts[one.context])) | stems_in(self._around(one))
-        return all(holds(known, word) for word in asked.words)
+        return all(has_term(known, word) for word in asked.words)
 
     def _around(self, one: Candidate) -> str:
         """What a candidate is said under: its paragraph, section, table, and paper."""

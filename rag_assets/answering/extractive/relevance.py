@@ -23,7 +23,7 @@ from rag_assets.answering.drafts import (
 from rag_assets.answering.extractive.candidates import Candidate, CandidateKind
 from rag_assets.core.domain import Context
 from rag_assets.core.text.terms import (
-    held,
+    covered_weight,
     is_in_latin_script,
     may_be_english,
     term_weights,
@@ -190,7 +190,8 @@ def _promising_passages(
     for weight, paper in zip(weights, papers, strict=True):
         own = [id_ for id_ in terms if paper is None or paper_of[id_] == paper]
         promise = {
-            id_: _STANDING_OF_PASSAGE * standing[id_] + held(terms[id_], weight) for id_ in own
+            id_: _STANDING_OF_PASSAGE * standing[id_] + covered_weight(terms[id_], weight)
+            for id_ in own
         }
         chosen.update(sorted(own, key=promise.__getitem__, reverse=True)[:N_PASSAGES])
     return chosen
@@ -220,7 +221,7 @@ def _by_figures(
     standing: Mapping[str, float],
 ) -> Relevances:
     """Shape (n,). weights: of the part's words, summing to 1."""
-    words = np.array([held(one.terms_so_far, weights) for one in candidates], np.float32)
+    words = np.array([covered_weight(one.terms_so_far, weights) for one in candidates], np.float32)
     discounts = np.array(
         [_LEANING_DISCOUNT if one.leans_back else 1.0 for one in candidates], np.float32
     )

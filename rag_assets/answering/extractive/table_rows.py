@@ -14,7 +14,7 @@ from rag_assets.answering.extractive.candidates import Candidate, CandidateKind,
 from rag_assets.answering.verify.quoted_text import SEPARATOR, QuotedTable, TableRow, tables_in
 from rag_assets.core.domain import GROUP_SEPARATOR, Context
 from rag_assets.core.text.sentences import sentence_spans
-from rag_assets.core.text.terms import holds, terms_of
+from rag_assets.core.text.terms import has_term, terms_of
 
 _MAX_ROW_CHARS = 240
 """A longer row is narrowed to the columns that were asked for."""
@@ -103,7 +103,7 @@ def _named_by(row: TableRow, asked: Set[str]) -> frozenset[str]:
         *(terms_of(name) for name in _names(row) if len(name.split()) <= _MAX_NAME_WORDS)
     )
     has_values = any(cell.text and (cell.is_value or cell.position) for cell in row.cells)
-    return frozenset(term for term in asked if has_values and holds(terms, term))
+    return frozenset(term for term in asked if has_values and has_term(terms, term))
 
 
 def _names(row: TableRow) -> list[str]:

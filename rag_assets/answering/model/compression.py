@@ -22,7 +22,7 @@ from rag_assets.answering.drafts import (
 from rag_assets.answering.extractive.relevance import nearness_of
 from rag_assets.core.domain import Context, ContextUnit, UnitKind
 from rag_assets.core.incremental import fingerprint
-from rag_assets.core.text.terms import held, term_weights, terms_of
+from rag_assets.core.text.terms import covered_weight, term_weights, terms_of
 from rag_assets.search.embedding.token_vectors import TokenVectors
 
 COMPRESSION_VERSION = 2
@@ -127,7 +127,8 @@ def _scores(
         nearness = nearness_of(asked, [_vectors(context, unit, tokens) for unit in context.units])
         before = [frozenset[str](), *terms[nth]]
         words = [
-            held(own | earlier, weights) for own, earlier in zip(terms[nth], before, strict=False)
+            covered_weight(own | earlier, weights)
+            for own, earlier in zip(terms[nth], before, strict=False)
         ]
         for i, (near, held_words) in enumerate(zip(nearness.tolist(), words, strict=True)):
             scores[_UnitPosition(nth, i)] = (

@@ -1,6 +1,6 @@
-"""The nouns of the pipeline: what a document, a chunk, a passage, a hit and an answer are.
+"""The values of the pipeline: documents, chunks, passages, hits and answers.
 
-Values only: frozen, without I/O and without knowledge of any file format, index or model.
+They are frozen, do no I/O, and know no file format, index or model.
 """
 
 from rag_assets.core.domain.answers import (

@@ -1,4 +1,4 @@
-"""What an answer is: claims, the citations that carry them, and what they cost."""
+"""An answer: its claims, the citations that support them, and what they cost."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -65,7 +65,7 @@ class Support:
 
     @property
     def is_partial(self) -> bool:
-        """Whether the quotes carry only a part of the claim, by the second look."""
+        """Whether the quotes support only a part of the claim, by the second look."""
         return self.judged is not None and self.judged < FULL_SUPPORT_FROM
 
 
@@ -99,7 +99,7 @@ class Claim:
 
     @property
     def is_quote(self) -> bool:
-        """Whether it is one of its quotes as it stands."""
+        """Whether the text of the claim is that of one of its quotes."""
         return any(citation.quote == self.text for citation in self.citations)
 
 
@@ -184,7 +184,7 @@ class QAResult:
 
     @property
     def quoted_chunk_ids(self) -> set[str]:
-        """The chunks that it quotes, in the answer or beside it."""
+        """Ids of the chunks with quotes, in the claims or in the nearest sentences."""
         return {
             citation.chunk_id
             for claim in (*self.claims, *self.nearest)
@@ -193,8 +193,8 @@ class QAResult:
 
 
 def cost_words(usage: Usage, seconds: float | None = None) -> str:
-    """ "2 requests, 8,120 tokens read, 214 written, $0.0031, 12 s"; empty where nothing was
-    requested."""
+    """The cost in words: "2 requests, 8,120 tokens read, 214 written, $0.0031, 12 s". Empty if there
+    was no request."""
     if not usage.n_requests:
         return ""
     cost = "price not known" if usage.cost_usd is None else f"${usage.cost_usd:.4f}"
@@ -209,7 +209,7 @@ def cost_words(usage: Usage, seconds: float | None = None) -> str:
 
 
 def summed(usages: Sequence[Usage]) -> Usage:
-    """The sum of all; the cost is None if one price is not known."""
+    """The sum of several costs; its price is None if one of the prices is not known."""
     costs = [usage.cost_usd for usage in usages]
     return Usage(
         n_requests=sum(usage.n_requests for usage in usages),

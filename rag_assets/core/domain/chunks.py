@@ -1,5 +1,5 @@
-"""What is cited (chunks and places in them) and what is searched (passages). What a search returns is
-in `evidence`."""
+"""Chunks and places in them, which are cited, and passages, which are searched. The results of a
+search are in `evidence`."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -129,23 +129,23 @@ class Chunk:
 
     @property
     def page_label(self) -> str | None:
-        """Printed labels of its pages, as in `Citation.page_label`."""
-        own = known_spans(self.spans, self.own_start)
-        return page_label(own[0], own[-1]) if own else None
+        """Printed labels of its pages, in the form of `Citation.page_label`."""
+        spans = known_spans(self.spans, self.own_start)
+        return page_label(spans[0], spans[-1]) if spans else None
 
     def section_at(self, offset: int) -> tuple[str, str]:
-        """Title and path of the section that the character at `offset` of the text belongs to."""
+        """Title and path of the section that contains the character at `offset` of the text."""
         parts = (
             (part.section_title, part.section_path) for part in self.sections if offset < part.end
         )
         return next(parts, (self.section_title, self.section_path))
 
     def part(self, start: int | None, end: int | None) -> tuple[int, int]:
-        """Two offsets in order and cut to its text, which is all of it for those that are not
-        given."""
+        """A valid range of the text for these offsets: they are limited to the text, and the end is
+        not before the start. None means the start or the end of the text."""
         n_chars = len(self.text)
-        first = min(max(start or 0, 0), n_chars)
-        return first, n_chars if end is None else min(max(end, first), n_chars)
+        valid_start = min(max(start or 0, 0), n_chars)
+        return valid_start, n_chars if end is None else min(max(end, valid_start), n_chars)
 
     @property
     def boxes(self) -> tuple[Box, ...]:
@@ -195,17 +195,19 @@ class Passage:
 
 
 def embedded_text(text: str, summary: str) -> str:
-    """What the vector of a passage is made from."""
+    """The text from which the vector of a passage is made: its summary, if it has one, and its
+    text."""
     return f"{summary}\n{text}" if summary else text
 
 
 class SparseVector(NamedTuple):
-    """A vector of which nearly all numbers are 0: the weights of some terms."""
+    """A vector of which nearly all numbers are 0; the others are weights of terms."""
 
     places: tuple[int, ...]
-    """Numbers of the terms, 0 to 2^32 - 1, ascending, each once."""
+    """Indices of the numbers that are not 0, from 0 to 2^32 - 1, ascending, each once; each stands
+    for a term."""
     weights: tuple[float, ...]
-    """One for each place."""
+    """The number at each of these indices."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,9 +234,10 @@ class Place:
 
     @classmethod
     def within(cls, chunk: Chunk, start: int, end: int, **more: Any) -> Self:
-        """The place of `text[start:end]` of a chunk, which is not empty.
+        """The place of `text[start:end]` of a chunk; the range must not be empty.
 
-        more: the other fields of the class; pages that are known better than from the two ends.
+        more: other fields of the class, and pages if they are known better than from the spans of
+        the first and the last character.
         """
         first, last = span_at(chunk.spans, start), span_at(chunk.spans, end - 1)
         pages = {
@@ -255,5 +258,5 @@ class Place:
 
     @property
     def page_words(self) -> str:
-        """ "pp. 3-4, read by OCR"; empty when no page is known."""
+        """The pages in words: "pp. 3-4, read by OCR"; empty if no page is known."""
         return page_words(self.page_start, self.page_end, self.page_label, is_by_ocr=self.is_by_ocr)

@@ -1,5 +1,4 @@
-"""A parsed paper: its bibliographic record, its blocks in reading order, and what is known about its
-pages."""
+"""A parsed paper: its bibliographic record, its blocks in reading order, and its pages."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -81,23 +80,25 @@ class PaperOrder(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PrintedFront:
-    """The first pages of a PDF."""
+    """The text of the first pages of a PDF, from which the bibliographic record is read."""
 
     title: str
-    """Empty where none is found."""
+    """Title of the paper; empty if none is found."""
     lines: tuple[str, ...]
     """Texts of the first blocks, in reading order."""
     text: str
-    """All text of the first page line by line, with margins and running lines."""
+    """All text of the first page, line by line, with margins and running lines."""
     set_alike: tuple[str, ...] = ()
-    """What stands between title and abstract, one text per style of letters, with ends of lines, a
-    tab for what is set otherwise or a wide gap, and a star for a raised mark."""
+    """The text between title and abstract, one string per style of type. A string keeps the line
+    ends, has a tab in place of a wide gap or of text in another style, and "*" for a raised
+    mark."""
     stated_authors: str = ""
-    """Authors by the metadata of the file, unchecked."""
+    """Authors in the metadata of the file, unchecked."""
     metadata: str = ""
     """All metadata of the file, one value per line."""
     company: str = ""
-    """Who publishes the report that this is: a name that the page shows in the place of a title."""
+    """Name of the company that publishes a report: a name that the page shows where papers have the
+    title."""
 
 
 class BlockKind(StrEnum):
@@ -176,7 +177,7 @@ class PageSource(StrEnum):
 
 
 GROUP_SEPARATOR = " / "
-"""Between the groups of a row and its own name, where it is written as a line."""
+"""Separates the groups of a table row and its name when the row is written as a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,8 +202,8 @@ class Cell:
 
 
 def n_text_chars(text: str) -> int:
-    """Characters of a text without white space and the "|" between the cells of a table, so that a
-    table row written as "label: value" counts as the line it was made from."""
+    """Number of characters without white space and without the "|" between the cells of a table, so
+    that a row written as "label: value" has as many as the line it was made from."""
     return len("".join(text.replace("|", " ").split()))
 
 
@@ -241,20 +242,19 @@ class Block:
 
     @property
     def caption(self) -> str:
-        """The title of a table or figure; empty where the block's text begins with the same
-        words."""
+        """The title of a table or figure; empty if the text of the block begins with it."""
         is_captioned = self.kind in (BlockKind.TABLE, BlockKind.FIGURE)
         return self.title if is_captioned and not self.text.lstrip().startswith(self.title) else ""
 
     @property
     def is_indexable(self) -> bool:
-        """Whether its text, or its caption if it has none, belongs into chunks."""
+        """Whether its text or its caption belongs into chunks."""
         is_body = self.kind is not BlockKind.HEADING and self.zone is not Zone.BACK
         return is_body and bool(self.text.strip() or self.caption.strip())
 
     @property
     def n_chars(self) -> int:
-        """Characters of its text and caption, counted by `n_text_chars`."""
+        """Number of characters of its text and caption, by `n_text_chars`."""
         return n_text_chars(self.text) + n_text_chars(self.caption)
 
     @property
@@ -271,17 +271,25 @@ class Block:
 
     @property
     def caption_spans(self) -> tuple[Span, ...]:
-        """Pages and boxes along `title`. A caption whose own place is not known is on the page of
-        its block; where the block runs over several pages, its page is not known."""
+        """Pages and boxes along `title`. A caption without spans of its own is on the page of its
+        block; if the block is on several pages, the page of the caption is not known."""
         pages = {(span.page_start, span.page_end) for span in self.spans}
         if self.title_spans or len(pages) != 1:
             return self.title_spans
         first = self.spans[0]
         if first.page_start is None or first.page_start != first.page_end:
             return ()
-        sure = [span.page_confidence for span in self.spans if span.page_confidence is not None]
-        whole = replace(first, start=0, end=len(self.title), boxes=(), source_start=None)
-        return (replace(whole, page_confidence=min(sure, default=None)),)
+        known = [span.page_confidence for span in self.spans if span.page_confidence is not None]
+        return (
+            replace(
+                first,
+                start=0,
+                end=len(self.title),
+                boxes=(),
+                source_start=None,
+                page_confidence=min(known, default=None),
+            ),
+        )
 
 
 BLOCK_SEPARATOR = "\n\n"
@@ -293,7 +301,7 @@ STATEMENTS_HEADING = "Statements"
 
 @dataclass(frozen=True)
 class Document:
-    """A parsed paper: blocks in reading order and what is known about the pages."""
+    """A parsed paper: its blocks in reading order, and its pages."""
 
     paper_id: str
     title: str
@@ -311,7 +319,7 @@ class Document:
     n_dropped_running: int = 0
     """Blocks dropped as running headers, footers or other noise."""
     notes: tuple[str, ...] = ()
-    """What a reader should know: a fallback that was used, a repair that was made."""
+    """Remarks for the user: a fallback that was used, a repair that was made."""
     n_pages_unread: int = 0
     """Pages of a PDF where something is printed and no text was found; OCR, or more time for it,
     may find some."""
@@ -328,14 +336,15 @@ class Document:
 
     @cached_property
     def text(self) -> str:
-        """The blocks' texts joined with blank lines; chunk and passage offsets count in it."""
+        """The texts of the blocks joined with blank lines; offsets of chunks and passages count in
+        it."""
         return BLOCK_SEPARATOR.join(block.text for block in self.blocks)
 
     @cached_property
     def block_starts(self) -> tuple[int, ...]:
         """Offset of each block in `text`."""
-        starts, at = [], 0
+        starts, start = [], 0
         for block in self.blocks:
-            starts.append(at)
-            at += len(block.text) + len(BLOCK_SEPARATOR)
+            starts.append(start)
+            start += len(block.text) + len(BLOCK_SEPARATOR)
         return tuple(starts)

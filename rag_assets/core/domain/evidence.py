@@ -1,5 +1,4 @@
-"""What is searched for on behalf of a question, and what is found: hits, how sure they are,
-contexts."""
+"""The queries for a question, and the results: hits with their relevance, and contexts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -76,26 +75,26 @@ class Hit:
 
     @property
     def band(self) -> Band | None:
-        """Its relevance in a word."""
+        """The band of its relevance; None if that is not known."""
         return None if self.relevance is None else band_of(self.relevance)
 
     @property
     def place(self) -> Place:
-        """Where the passage stands."""
+        """The place of the passage in its chunk."""
         return self.placed(Place)
 
     def placed(self, kind: type[SomePlace], **more: Any) -> SomePlace:
-        """The place of the passage with more facts, as `Place.within`. Its pages are those it is
-        searched by: a title without a page does not hide that of the rows below it."""
+        """The place of the passage as an object of `kind`, see `Place.within`. Its pages are those
+        of the passage, which are known even if only its first text, a title, has no page."""
         start, end = self.passage.chunk_start, self.passage.chunk_end
-        own = known_spans(spans_between(self.chunk.spans, start, end))
+        spans = known_spans(spans_between(self.chunk.spans, start, end))
         return kind.within(
             self.chunk,
             start,
             end,
             page_start=self.passage.page_start,
             page_end=self.passage.page_end,
-            page_label=page_label(own[0], own[-1]) if own else None,
+            page_label=page_label(spans[0], spans[-1]) if spans else None,
             **more,
         )
 
@@ -114,7 +113,7 @@ class ContextPassage:
 
     @property
     def own_start(self) -> int:
-        """Where its own words begin in its text."""
+        """Offset in `text` of its own words, after the repeated title."""
         return len(self.text) - (self.end - self.start)
 
 
@@ -180,15 +179,15 @@ class Context:
     paper: PaperFacts = PaperFacts()
 
     def words(self) -> "Context":
-        """A copy of what does not change when papers are added: without score, passages, units and
-        sections."""
+        """A copy with only the fields that stay the same when papers are added to the corpus: without
+        score, passages, units and sections."""
         return replace(self, score=0.0, passages=(), units=(), sections=())
 
-    def section_at(self, place: int) -> str:
-        """The titles above a place of the text, from the outermost section inwards, joined with " >
-        "."""
+    def section_at(self, offset: int) -> str:
+        """The titles above the character at `offset` of the text, outermost section first, joined
+        with " > "."""
         return next(
-            (path for start, path in reversed(self.sections) if start <= place), self.section_title
+            (path for start, path in reversed(self.sections) if start <= offset), self.section_title
         )
 
 
@@ -203,24 +202,24 @@ class ReportedFinding:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What was retrieved for a question."""
+    """The results of retrieval for a question."""
 
     contexts: tuple[Context, ...]
-    """What an answerer reads, best first."""
+    """The texts for the answerer, best first."""
     chunks: Mapping[str, Chunk]
-    """The whole chunk behind each context, by id: quotes are looked up there."""
+    """Id -> whole chunk of each context; quotes are searched there."""
     hits: tuple[Hit, ...] = ()
-    """The best chunks; the contexts are made of their passages and of those beside them."""
+    """The best chunks. The contexts consist of their passages and of neighbouring ones."""
     queries: tuple[Query, ...] = ()
-    """What was searched for: the question or its parts, and other wordings of them."""
+    """The queries: the question or its parts, and other wordings of them."""
     query_usage: Usage = field(default_factory=Usage)
-    """Cost of writing the queries; zero where no model wrote any, or its replies were kept."""
+    """Cost of writing the queries; zero if no model wrote any, or its replies were stored."""
     only_cited: tuple[tuple[str, str], ...] = ()
-    """Entries of reference lists that name the work which a question asks about, if no paper here
-    is that work: how the paper is cited that has it in its list, and the entry."""
+    """If the question asks about a work that is no paper of this corpus: each paper with this work
+    in its reference list, as it is cited, and the entry of the list."""
     named_papers: tuple[str, ...] = ()
-    """Papers that the question names, each by itself."""
+    """Ids of the papers that the question names."""
     reports: Mapping[str, tuple[ReportedFinding, ...]] = field(default_factory=dict)
-    """By chunk id, for the chunks that report other works."""
+    """Id of a chunk -> its sentences that report findings of other works."""
     absent: tuple[str, ...] = ()
-    """Notes on elements that the question asks for by labels which the papers do not have."""
+    """Remarks on elements that the question names by a label which no paper has."""

@@ -1,8 +1,9 @@
-"""Which passages a search may return, as a value and in the syntax that people write.
+"""Filters: conditions for the passages that a search may return, and the syntax in which people
+write them.
 
-`paper:smith2020,"jones 2021" section:results page:3-7 -source:text year:2019-`: blanks part
-conditions, all of which must hold; commas part values, one of which is enough; a minus excludes.
-How passages are chosen by it is in `retrieval.filtering`.
+`paper:smith2020,"jones 2021" section:results page:3-7 -source:text year:2019-`: conditions are
+separated by blanks, and all must hold; values are separated by commas, and one must apply; a minus
+excludes. `search.retrieval.filtering` applies filters to passages.
 """
 
 import re
@@ -90,8 +91,8 @@ class Filter:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read the syntax above. Raises InvalidFilter, which names the word and what is allowed
-        there."""
+        """The filter of a text in the syntax above. Raises InvalidFilter, whose message names the
+        wrong word and what is allowed."""
         conditions: list[Condition] = []
         rest = text.strip()
         while rest:
@@ -106,19 +107,19 @@ class Filter:
 
     @classmethod
     def of_papers(cls, paper_ids: Iterable[str]) -> Self:
-        """Only passages of those papers; without ids, nothing passes."""
+        """The filter that passes only passages of these papers; without ids, it passes nothing."""
         return cls((Condition(FilterField.PAPER, tuple(paper_ids)),))
 
     def __and__(self, other: "Filter") -> "Filter":
         return Filter((*self.conditions, *other.conditions))
 
     def __str__(self) -> str:
-        """In the syntax above; `parse` gives the same filter back, if each condition has a
-        value."""
+        """The filter in the syntax above. `parse` turns it into the same filter, if each condition
+        has a value."""
         return " ".join(map(str, self.conditions))
 
     def names(self, kind: SectionKind) -> bool:
-        """Whether a kind of section is asked for by name."""
+        """Whether a condition demands this kind of section."""
         named = (
             condition
             for condition in self.conditions
@@ -128,7 +129,7 @@ class Filter:
 
     @property
     def papers(self) -> tuple[str, ...] | None:
-        """The papers that are asked for by name; None without such a condition."""
+        """Ids of the papers that a condition demands; None without such a condition."""
         named = [
             condition
             for condition in self.conditions
@@ -161,6 +162,8 @@ def _condition(match: re.Match[str]) -> Condition:
 
 
 def _split(text: str, word: str) -> list[str]:
+    """The values of a condition, separated by commas, without quotes. word: the whole condition,
+    for messages."""
     values = []
     for part in _UP_TO_COMMA.findall(f"{text},"):
         quoted = _QUOTED.fullmatch(part)
@@ -201,7 +204,9 @@ def _range(field: FilterField, value: str, word: str) -> NumberRange:
         )
         raise InvalidFilter.at(word, f"{field}s are written {examples}")
     first = int(match["first"])
-    last = int(match["last"]) if match["last"] else None if match["range"] else first
+    last: int | None = first
+    if match["range"]:
+        last = int(match["last"]) if match["last"] else None
     if first < 1 or (last is not None and last < first):
         raise InvalidFilter.at(
             word, f"{field}s count from 1, and the first of two is not behind the second"

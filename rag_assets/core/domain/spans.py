@@ -1,8 +1,8 @@
-"""Places in a paper: boxes on pages, and runs of text whose page is the same.
+"""Positions in a paper: boxes on pages, and spans (ranges of text on the same pages).
 
-Pages are physical and 1-based, or None where nothing proves them; a printed page label is never a
-page. Boxes are fractions of the page with the origin at its top left. Offsets are Python string
-offsets (code points).
+Pages are physical pages counted from 1, or None if nothing proves them; a printed page label is
+never used as a page. Boxes are fractions of the page with the origin at its top left. Offsets count
+characters of a Python string (code points).
 """
 
 from bisect import bisect_left, bisect_right
@@ -49,28 +49,28 @@ class Span:
 
 
 def first_page(spans: Sequence[Span]) -> int | None:
-    """Page of the first run, None when it is not known: the page of a later run would be a
+    """Page of the first span; None if it is not known, because the page of a later span would be a
     guess."""
     return spans[0].page_start if spans else None
 
 
 def last_page(spans: Sequence[Span]) -> int | None:
-    """Page of the last run, None when it is not known."""
+    """Page of the last span; None if it is not known."""
     return spans[-1].page_end if spans else None
 
 
 def page_range(spans: Sequence[Span]) -> tuple[int, int] | tuple[None, None]:
-    """First and last page; neither where one of them is not known."""
+    """First and last page; both are None if one of them is not known."""
     first, last = first_page(spans), last_page(spans)
     return (None, None) if first is None or last is None else (first, last)
 
 
 def known_spans(spans: Sequence[Span], own_start: int = 0) -> list[Span]:
-    """The runs that say where a text stands: those of the document, and captions whose page is
-    known.
+    """The spans that show the pages of a text: those of document text, and those of captions whose
+    page is known.
 
-    own_start: captions before it are repeated from an earlier chunk and tell nothing about the
-    rest.
+    own_start: captions before this offset are repeated from an earlier chunk, so their pages say
+    nothing about the other text.
     """
     return [
         span
@@ -81,22 +81,19 @@ def known_spans(spans: Sequence[Span], own_start: int = 0) -> list[Span]:
 
 
 def page_label(first: Span, last: Span) -> str | None:
-    """Printed labels from the page where `first` begins to the one where `last` ends; None if one
-    is not known."""
-    if first.label_start is None or last.label_end is None:
+    """Printed labels from the first page of `first` to the last page of `last`, "118" or "xii-xiv";
+    None if one is not known."""
+    start, end = first.label_start, last.label_end
+    if start is None or end is None:
         return None
-    return (
-        first.label_start
-        if first.label_start == last.label_end
-        else f"{first.label_start}-{last.label_end}"
-    )
+    return start if start == end else f"{start}-{end}"
 
 
 def page_words(
     first: int | None, last: int | None, label: str | None, *, is_by_ocr: bool = False
 ) -> str:
-    """ "p. 3", "pp. 3-4", with what is printed on the pages where it differs ("p. 2 (printed 118)"),
-    and ", read by OCR" behind it; empty when no page is known."""
+    """The pages in words: "p. 3" or "pp. 3-4", with the printed label if it differs ("p. 2 (printed
+    118)"), and with ", read by OCR" at the end. Empty if no page is known."""
     if first is None or last is None:
         return ""
     sign, numbers = ("p.", f"{first}") if first == last else ("pp.", f"{first}-{last}")
@@ -105,23 +102,24 @@ def page_words(
 
 
 def span_at(spans: Sequence[Span], offset: int) -> Span | None:
-    """The run that holds the character at `offset`; None where no run does (between sentences)."""
+    """The span that contains the character at `offset`; None if there is none (between
+    sentences)."""
     return next(iter(spans_between(spans, offset, offset + 1)), None)
 
 
 def all_boxes(spans: Sequence[Span]) -> tuple[Box, ...]:
-    """Boxes of all runs in order, each once."""
+    """The boxes of all spans in order, each once."""
     return tuple(dict.fromkeys(box for span in spans for box in span.boxes))
 
 
 def any_by_ocr(spans: Sequence[Span], start: int, end: int) -> bool:
-    """Whether a part of `[start, end)` was read by OCR."""
+    """Whether OCR read a part of [start, end)."""
     return any(span.is_by_ocr for span in spans_between(spans, start, end))
 
 
 def spans_between(spans: Sequence[Span], start: int, end: int) -> tuple[Span, ...]:
-    """The runs that share at least one character with `[start, end)`, uncut. `spans` are in order,
-    without overlap."""
+    """The spans with at least one character in [start, end), whole. spans: in order, without
+    overlap."""
     first = bisect_right(spans, start, key=lambda span: span.end)
     last = bisect_left(spans, end, key=lambda span: span.start)
     return tuple(spans[first:last])

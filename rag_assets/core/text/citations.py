@@ -1,8 +1,8 @@
-"""How papers cite: "Lund & Moe (2019)" in a running text, and entries of reference lists, known by
-their form (authors with initials, a year, and where it was published).
+"""Writes citations as papers do, "Lund & Moe (2019)", and recognises entries of reference lists by
+their form: authors with initials, a year, and a place of publication.
 
-Reference lists without a heading, or with one in another language, are found by that form. The
-titles in them are no findings.
+By that form, reference lists are found that have no heading, or one in another language. Their
+titles must not be quoted as findings of the paper.
 """
 
 import re
@@ -17,19 +17,19 @@ _SUBTITLE = re.compile(r"[:?.] | [-–—] ")
 
 
 def cited_names(records: Mapping[str, Record]) -> dict[str, str]:
-    """Each paper as a text cites it, by id: by its authors and year, "Lund et al. (2019)".
+    """Id of each paper -> its citation by authors and year, "Lund et al. (2019)".
 
-    Papers that would be cited alike are cited with the main part of their titles, "Lund, “Iron in
-    winter” (2019)"; or by letters in the order of their ids, "Lund (2019a)", where those do not
-    tell them apart. A paper whose authors are not known is cited by its id.
+    If several papers have the same authors and year, the main part of the title is added: "Lund,
+    “Iron in winter” (2019)". If the titles do not differ either, letters are added in the order of
+    the ids: "Lund (2019a)". A paper without known authors is cited by its id.
     """
-    alike: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    by_authors: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for paper_id in sorted(records):
         record = records[paper_id]
         if record.authors:
-            alike[_authors(record.authors), str(record.year or "n.d.")].append(paper_id)
+            by_authors[_authors(record.authors), str(record.year or "n.d.")].append(paper_id)
     named = {paper_id: paper_id for paper_id in records}
-    for (authors, year), papers in alike.items():
+    for (authors, year), papers in by_authors.items():
         titles = [_main_title(records[paper_id].title or "") for paper_id in papers]
         for nth, (paper_id, title) in enumerate(zip(papers, titles, strict=True)):
             if len(papers) == 1:
@@ -47,13 +47,14 @@ def _main_title(title: str) -> str:
 
 
 def _authors(authors: tuple[Person, ...]) -> str:
+    """The family names as in a citation: "Lund", "Lund & Moe" or "Lund et al."."""
     if len(authors) == 2:
         return f"{authors[0].family} & {authors[1].family}"
     return authors[0].family if len(authors) == 1 else f"{authors[0].family} et al."
 
 
 def letters(nth: int) -> str:
-    """a, b, ..., z, aa, ab, ..."""
+    """The letters for an index from 0: a, b, ..., z, aa, ab, ..."""
     more, last = divmod(nth, len(ascii_lowercase))
     return (letters(more - 1) if more else "") + ascii_lowercase[last]
 
@@ -74,7 +75,8 @@ _MAX_CHARS = 600
 
 
 def looks_like_reference(text: str) -> bool:
-    """Whether a text is one entry of a reference list, or several in a row."""
+    """Whether a text looks like an entry of a reference list, or several of them: it begins with an
+    author, and has a year and a place of publication."""
     start = text[:_MAX_CHARS]
     if _AUTHORS_FIRST.match(start) is None:
         return False

@@ -1,5 +1,5 @@
-"""Text of papers, questions and models made safe to show: nothing in it may act on a terminal or a
-web page."""
+"""Makes text of papers, questions and models safe to show, so that it cannot control a terminal, a
+Markdown page or a spreadsheet."""
 
 import csv
 import io
@@ -9,12 +9,13 @@ from collections.abc import Iterable, Sequence
 _UNSAFE = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
-"""Control characters, those that turn the direction of the text around them, and those that no file
-of text or XML can hold."""
+"""Control characters, characters that change the direction of text, and characters that cannot be
+written to a text file or XML."""
 _MARKUP = re.compile(r"[\\`*_{}\[\]<>#|~&$!]|^[-+=]")
 _LIST_NUMBER = re.compile(r"^(\d+)([.)])")
 _FORMULA_START = re.compile(r"(?:^|[;,|\t\r\n]\"*)(?=[=+\-@\t\r＝＋－＠])")
-"""At the beginning of a cell, and behind what may part cells in the language of a spreadsheet."""
+"""A place where a formula may begin: the start of a cell, or after a sign that separates cells in
+some countries."""
 
 
 def legible(text: str) -> str:
@@ -24,21 +25,21 @@ def legible(text: str) -> str:
 
 
 def markdown_text(text: str) -> str:
-    """The text as one line of Markdown that shows it as it is: no heading, list, link, image or
-    HTML in it works."""
+    """The text as one line of Markdown in which every character is shown as it is: no heading,
+    list, link, image or HTML."""
     line = _MARKUP.sub(r"\\\g<0>", legible(" ".join(text.split())))
     return _LIST_NUMBER.sub(r"\1\\\2", line)
 
 
 def no_formula(text: str) -> str:
-    """`text` as a spreadsheet takes it for text: an apostrophe before what begins like a
-    formula."""
+    """The text with an apostrophe before each place where a formula may begin, so that a
+    spreadsheet reads it as text."""
     return _FORMULA_START.sub(r"\g<0>'", text)
 
 
 def csv_bytes(rows: Iterable[Sequence[str]]) -> bytes:
-    """The only CSV that is written: every cell is quoted, none is a formula, and a mark tells that
-    it is UTF-8, which spreadsheets do not guess."""
+    """The rows as CSV: every cell is quoted, none is a formula, and a byte order mark tells
+    spreadsheets that it is UTF-8. All CSV files are written by this function."""
     text = io.StringIO()
     writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n")
     writer.writerows(map(no_formula, row) for row in rows)

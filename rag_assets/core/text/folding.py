@@ -1,8 +1,9 @@
-"""Texts in a form in which they can be compared, with the place of every character in the original.
+"""Puts texts into forms in which they can be compared.
 
 White space, hyphenation at line ends, ligatures, quotation marks and dashes differ between a PDF,
-its TEI and what a model repeats. What is found in the folded form has exact offsets in the
-original. Used to verify citations and to align a text with the pages of its PDF.
+its TEI and a quote by a model. `Folded` removes these differences and knows the offset of every
+character in the original; it is used to verify quotes and to align a text with its PDF. `plain`
+removes accents and other special characters, to compare words and names.
 """
 
 import re
@@ -28,30 +29,31 @@ _SCRIPT_RUN = re.compile(
     r"|(?<![^\s(\[/–-])[⁰¹²³⁴-⁹]+(?=m?[A-Z][a-z]?(?![^\W\d_])))"
     r"|[₀-₎]+"
 )
-"""Raised behind a word, or as the mass of an isotope before the symbol of its element; lowered
-anywhere."""
+"""Raised characters after a word, or before the symbol of an element (an isotope, "¹⁴C"); lowered
+characters anywhere."""
 _HYPHEN_IN_WORD = re.compile(rf"(?<=\w)[\u00ad{_DASHES}]\s*(?=\w)")
 
 
 @dataclass(frozen=True)
 class Folded:
-    """A text in folded form; `origins[i]` is the offset of folded character i in the original."""
+    """A folded text. `origins[i]` is the offset in the original of the folded character i."""
 
     text: str
     origins: tuple[int, ...]
 
     @classmethod
     def of(cls, original: str) -> "Folded":
-        """Fold white space to one space, compatibility forms (ligatures), quotes, dashes and case.
+        """Fold a text: small letters, single spaces, ligatures as letters, one kind of quotes and
+        of dashes.
 
-        A hyphen inside a word is dropped with the white space after it: whether "well-\\nknown" is
-        "well-known" or "wellknown" cannot be told from a line end, so both read the same.
+        A hyphen inside a word is removed with the white space after it, because a line end does not
+        tell whether "well-\\nknown" is "well-known" or "wellknown".
         """
-        broken = {i for match in _HYPHEN_IN_WORD.finditer(original) for i in range(*match.span())}
+        removed = {i for match in _HYPHEN_IN_WORD.finditer(original) for i in range(*match.span())}
         characters: list[str] = []
         origins: list[int] = []
         for offset, character in enumerate(original):
-            if offset in broken:
+            if offset in removed:
                 continue
             if character.isspace():
                 if characters and characters[-1] != " ":
@@ -67,32 +69,29 @@ class Folded:
         return cls("".join(characters), tuple(origins))
 
     def find(self, quote: "Folded", start: int = 0) -> tuple[int, int] | None:
-        """Offsets in the original of the first match at or after folded offset `start`, or None."""
-        if not quote.text:
-            return None
-        at = self.text.find(quote.text, start)
-        if at < 0:
-            return None
-        return self.span(at, at + len(quote.text))
+        """Start and end in the original of the first occurrence of `quote`, from the folded offset
+        `start` on; None if there is none."""
+        found = self.text.find(quote.text, start) if quote.text else -1
+        return None if found < 0 else self.span(found, found + len(quote.text))
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Offsets in the original of `text[start:end]`, which must not be empty."""
+        """Start and end in the original of `text[start:end]`, which must not be empty."""
         return self.origins[start], self.origins[end - 1] + 1
 
     def without(self, pattern: re.Pattern[str]) -> "Folded":
-        """The same with every match of `pattern` taken out."""
+        """The folded text without the matches of `pattern`."""
         dropped = {i for match in pattern.finditer(self.text) for i in range(*match.span())}
         kept = [i for i in range(len(self.text)) if i not in dropped]
         return Folded("".join(self.text[i] for i in kept), tuple(self.origins[i] for i in kept))
 
 
 _NO_LETTERS = re.compile(r"[\W_]+")
-"""A test of each character takes ten times as long."""
+"""A regular expression, because a test of each character takes ten times as long."""
 
 
 def letters_of(text: str) -> str:
-    """Letters and digits alone, in `plain_lower`: "Paré" and "Pare´", "Multi-Head" and "multihead"
-    are the same."""
+    """Only the letters and digits of `plain_lower(text)`: "Multi-Head" -> "multihead", "Paré" ->
+    "pare"."""
     return _NO_LETTERS.sub("", plain_lower(text))
 
 
@@ -100,8 +99,8 @@ _LEAST_TITLE_CHARS = 12
 
 
 def title_key(title: str | None) -> str | None:
-    """What two writings of one title share; None for one so short, "Introduction", that several
-    works may have it."""
+    """A key that is equal for different writings of one title; None for a short title, such as
+    "Introduction", which several works may have."""
     key = letters_of(title or "")
     return key if len(key) >= _LEAST_TITLE_CHARS else None
 
@@ -135,19 +134,20 @@ _SPELT = str.maketrans(
         "‑": "-",
     }
 )
-"""What has no accent to take off, as it is typed on another keyboard."""
+"""Special letters without an accent that could be removed -> how they are typed on an English
+keyboard."""
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _MARKS_OF_NOTES = re.compile("[⁰¹²³⁴-⁹⁺⁻ⁿ]+")
-"""What is still raised when the digits of formulas are plain."""
+"""Raised characters that are left after the digits of formulas became plain."""
 THOUSANDS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:[,'’\u00a0\u2007\u2009\u202f]\d{3})+(?![\d,])")
-"""A number with signs between its groups of digits; after a plain blank another number may
-begin."""
+"""A number with separators between groups of three digits. A normal blank is no separator, because
+another number may follow it."""
 
 
 def plain(text: str) -> str:
-    """`text` as it is typed on any keyboard, so that its names, words and numbers are equal to
-    those of other texts: "Jose Akesson" for "José Åkesson", "Munster", "TNF-alpha", "CO2", "1450"
-    for "1,450". Keeps capitals.
+    """The text as it would be typed on an English keyboard, so that words, names and numbers of
+    different texts are equal: "José Åkesson" -> "Jose Akesson", "TNF-α" -> "TNF-alpha", "CO₂" ->
+    "CO2", "1,450" -> "1450". Keeps capitals.
     """
     text = THOUSANDS.sub(lambda number: re.sub(r"\D", "", number[0]), text)
     if text.isascii():
@@ -162,24 +162,24 @@ def plain_lower(text: str) -> str:
 
 
 def lowered_as_plain(text: str) -> str:
-    """`text` with plain digits for lowered ones, every character in its place."""
+    """`text` with plain digits for lowered ones; offsets stay the same."""
     return text.translate(_LOWERED)
 
 
 def scripts_as_plain(text: str) -> str:
-    """`text` with plain digits for raised and lowered ones: "CO2" for "CO₂", "m2" for "m²", "14C"
-    for "¹⁴C".
+    """`text` with plain digits for raised and lowered ones: "CO₂" -> "CO2", "m²" -> "m2", "¹⁴C" ->
+    "14C".
 
-    Behind a digit they stay apart from it: "10^5" for "10⁵", "SO4^2-" for "SO₄²⁻". A raised number
+    After a digit, a sign is put before them: "10⁵" -> "10^5", "SO₄²⁻" -> "SO4^2-". A raised number
     that touches no word is the mark of a note or reference, and stays as it is.
     """
 
     def plain(run: re.Match[str]) -> str:
-        is_apart = text[max(0, run.start() - 1) : run.start()].isdigit() and any(
-            map(str.isdigit, run[0])
-        )
-        sign = ("^" if run["raised"] else "_") if is_apart else ""
-        return sign + run[0].translate(_RAISED).translate(_LOWERED)
+        digits = run[0].translate(_RAISED).translate(_LOWERED)
+        follows_digit = text[max(0, run.start() - 1) : run.start()].isdigit()
+        if follows_digit and any(map(str.isdigit, run[0])):
+            return f"^{digits}" if run["raised"] else f"_{digits}"
+        return digits
 
     return _SCRIPT_RUN.sub(plain, text)
 

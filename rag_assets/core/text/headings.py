@@ -1,8 +1,8 @@
-"""Headings of papers, in every form that papers use: the number that one starts with (1, 2.1, IV.,
-A.1, Appendix A), the names that sections have, and the zone and kind of section that a name states.
+"""Reads headings of papers: the number at their start (1, 2.1, IV., A.1, Appendix A), and the zone
+and kind of section that a usual name means.
 
-A number alone makes no heading: list items, affiliations and references have one too (see
-`heading_lines`).
+A line with a number is not always a heading: list items, affiliations and references have numbers
+too (see `heading_lines`).
 """
 
 import re
@@ -16,11 +16,13 @@ NumberStyle = Literal["arabic", "roman", "letter"]
 Values = tuple[int, ...]
 
 _MAX_CHARS = 400
-"""Longer lines are not headings, but may be items of a list, so their number is read too."""
+"""Only this many characters of a line are read. A longer line is no heading, but it may be a list
+item, whose number is needed too."""
 _MARKUP = re.compile(r"\*\*|__|\\(?=[.)])")
-"""Emphasis of Markdown, and the backslash with which converters keep "1." from becoming a list."""
+"""Emphasis of Markdown, and the backslash that converters put into "1\\." so that it does not start
+a list."""
 _SPACE = r"(?:\s+(?=\S*[^\W\d_])|(?<=[.)])(?=[^\W\d_][^\W\d_]))"
-"""White space before a word; it may be missing after a stop ("1.Introduction")."""
+"""White space before a word; after a stop it may be missing ("1.Introduction")."""
 _ARABIC = re.compile(r"(?P<number>[1-9]\d?(?:\.\d{1,2}){0,4})[.):]?" + _SPACE)
 _ROMAN = re.compile(r"(?P<number>X{0,3}(?:IX|IV|V?I{0,3}))(?P<stop>[.):]?)\s+(?=[^\W\d_])")
 _LETTER = re.compile(
@@ -41,9 +43,9 @@ class HeadingNumber:
     """The parts as printed: ("3", "1"), ("IV",), ("A", "1")."""
     style: NumberStyle
     title: str
-    """What follows the number, without marks of Markdown; may be empty after "Appendix A"."""
+    """The text after the number, without marks of Markdown; it may be empty after "Appendix A"."""
     label: str = ""
-    """ "appendix", "annex" or "supplement" where the line says so, else empty."""
+    """ "appendix", "annex" or "supplement" if the line begins with that word, else empty."""
 
     @property
     def text(self) -> str:
@@ -62,17 +64,18 @@ class HeadingNumber:
 
     @property
     def starts_title(self) -> bool:
-        """Whether what follows begins as titles do: with a capital, or a word with one inside
-        (mRNA, α-Synuclein)."""
+        """Whether the text after the number begins like a title: with a capital, or with a word
+        that has a capital inside (mRNA, α-Synuclein)."""
         word = self.title.split(" ", 1)[0]
         first = next((character for character in word if character.isalpha()), "")
         return not first.islower() or any(character.isupper() for character in word)
 
 
 def heading_number(line: str) -> HeadingNumber | None:
-    """The number that a line starts with, or None.
+    """The number at the start of a line, or None.
 
-    A single capital needs a stop ("A. Proofs", "I. Introduction"): without one it is a word.
+    A single capital letter must have a stop after it ("A. Proofs", "I. Introduction"); without a
+    stop it is a word.
     """
     text = " ".join(_MARKUP.sub("", line[:_MAX_CHARS].strip().strip("#* ")).split())
     if match := _LABELLED.match(text):
@@ -97,11 +100,11 @@ def heading_number(line: str) -> HeadingNumber | None:
 
 
 def heading_depth(title: str, styles: Container[NumberStyle] = ()) -> int | None:
-    """Depth stated by a number before the title ("3.1 Cohort", "A.1 Proofs" are 2), None without a
-    number.
+    """The depth of a section by the number before its title: "3 Methods" has 1, "3.1 Cohort" and
+    "A.1 Proofs" have 2. None without a number.
 
-    styles: those of the other headings' numbers. A letter alone is one level below roman numerals
-    ("II. Methods", "A. Subjects"); elsewhere it states no depth.
+    styles: styles of the numbers of all headings. If there are roman numbers, a single letter is
+    one level below them ("II. Methods", "A. Subjects"); else it gives no depth.
     """
     number = heading_number(title)
     if number is None:
@@ -125,9 +128,9 @@ def _style_of(part: str) -> NumberStyle:
 
 def _roman_value(text: str) -> int:
     digits = [_ROMAN_DIGITS.get(character, 0) for character in text.upper()]
-    following = [*digits[1:], 0]
     return sum(
-        -digit if digit < after else digit for digit, after in zip(digits, following, strict=True)
+        -digit if digit < next_digit else digit
+        for digit, next_digit in zip(digits, [*digits[1:], 0], strict=True)
     )
 
 
@@ -180,7 +183,7 @@ _STATEMENTS: tuple[tuple[str, tuple[SectionKind, ...]], ...] = (
         (SectionKind.ETHICS,),
     ),
 )
-"""Names that statements have wherever they stand."""
+"""Names of statements, and the kinds of section that they mean."""
 _STARTS_ANNEX = re.compile(
     r"(?:appendix|appendices|annex|supplement(?:ary|al)?\b|supporting information)"
 )
@@ -207,7 +210,7 @@ _MAIN_NAMES: tuple[tuple[str, tuple[SectionKind, ...]], ...] = (
         (SectionKind.CONCLUSION,),
     ),
 )
-"""Names of main sections: a line that is one of them is a heading."""
+"""Names of main sections, and their kinds. A line that consists of such a name is a heading."""
 _OTHER_NAMES: tuple[tuple[str, tuple[SectionKind, ...]], ...] = (
     (r"title page", (SectionKind.TITLE_PAGE,)),
     (r"abstract", (SectionKind.ABSTRACT,)),
@@ -243,7 +246,8 @@ _OTHER_NAMES: tuple[tuple[str, tuple[SectionKind, ...]], ...] = (
     ),
     (r"outlook|future (?:directions|research)|recommendations?", (SectionKind.CONCLUSION,)),
 )
-"""Names that state a kind; a line that is one of them may be anything."""
+"""Other names of sections, and their kinds. A line that consists of such a name may also be no
+heading."""
 _KINDS = tuple((re.compile(names), kinds) for names, kinds in (*_MAIN_NAMES, *_OTHER_NAMES))
 _STATED = tuple((re.compile(names), kinds) for names, kinds in _STATEMENTS)
 _MAIN = re.compile("|".join(names for names, _ in _MAIN_NAMES))
@@ -252,17 +256,19 @@ _BETWEEN_PARTS = re.compile(r"\s*[:–—]\s+")
 _HEAD = re.compile(
     r"(?:(?:[^\W\d_]|-)+ ){1,3}(?P<last>[^\W\d_]+)|(?P<first>[^\W\d_]+) of (?:the|this|our|these) .+"
 )
-"""A name with words before it ("simulation results") or with what it is of behind it."""
+"""A name with words before it ("simulation results"), or with "of ..." after it ("results of the
+survey")."""
 _LONE_CAPITAL = re.compile(r"^(?:[IVX] (?=[A-Z])|[A-Z] (?=(?i:append)))")
-"""A number without a stop that only the name after it tells from a word."""
+"""A number without a stop ("I INTRODUCTION"), which is known as a number only by the name after
+it."""
 _SPACED_LETTERS = re.compile(r"(?:[^\W\d_] ){4,}[^\W\d_]")
 _AROUND_NAMES = " .:■*_#"
 _RUN_IN_ABSTRACT = re.compile(r"(?:Abstract|ABSTRACT|Summary|SUMMARY)\b(?! of\b)[.:\s—–-]*[A-Z]")
 
 
 def zone_named(title: str) -> Zone | None:
-    """The zone that a section's name states: references are back matter, an abstract is front
-    matter."""
+    """The zone of a section by its name: references are back matter, an abstract is front matter.
+    None if the name means none."""
     bare = _bare(title)
     if _REFERENCES.fullmatch(bare):
         return Zone.BACK
@@ -274,14 +280,14 @@ def zone_named(title: str) -> Zone | None:
 
 
 def is_section_name(title: str) -> bool:
-    """Whether a heading is one that papers use for their main sections (Methods, References,
-    Appendix B: Proofs)."""
+    """Whether a heading is a usual name of a main section (Methods, References, Appendix B:
+    Proofs)."""
     return is_plain_section_name(title) or zone_named(title) is not None
 
 
 def is_plain_section_name(line: str) -> bool:
-    """Like `is_section_name`, but the line must hold nothing else: lines of prose can start with a
-    name too."""
+    """Whether a line is the usual name of a section and nothing else. For lines that may be prose,
+    which can start with such a name."""
     bare = _bare(line)
     return any(
         names.fullmatch(bare) for names in (_MAIN, _FRONT, _REFERENCES, _CLOSING_MATTER, _ANNEX)
@@ -299,40 +305,38 @@ def names_closing_matter(title: str) -> bool:
 
 
 def names_statement(title: str) -> bool:
-    """Whether a heading behind the body opens a statement of authors or publisher; more may follow
-    the name."""
+    """Whether a heading after the body opens a statement of authors or publisher. It may have more
+    text after the usual name."""
     return _STARTS_STATEMENT.match(_bare(title)) is not None
 
 
 def starts_abstract(text: str) -> bool:
-    """Whether a paragraph begins with the word "Abstract" as a label."""
+    """Whether a paragraph begins with the label "Abstract" or "Summary"."""
     return _RUN_IN_ABSTRACT.match(text) is not None
 
 
 def is_of_abstract(titles: Iterable[str], paragraph: str) -> bool:
-    """Whether a paragraph belongs to an abstract: by the headings above it, or by a label that it
-    begins with."""
+    """Whether a paragraph belongs to an abstract, by the headings above it or by a label at its
+    start."""
     return SectionKind.ABSTRACT in section_kinds(titles) or starts_abstract(paragraph)
 
 
 def section_kinds(titles: Iterable[str]) -> frozenset[SectionKind]:
-    """What a text is by the headings above it, in any order: "Methods" and "Participants" make it
-    methods.
+    """The kinds of a text by the headings above it, outermost first: the kinds of all of them.
 
-    A heading of several names states the kinds of all of them ("Conclusions and limitations"), if
-    all are known. Where no heading is a usual name, the main one may hold one ("Survey results").
+    A heading may consist of several names ("Conclusions and limitations"). If no heading has a
+    known name, the first one may contain one ("Survey results"); below a known name this does not
+    count, because "Neural methods" in a section "Background" describes other papers.
     """
     names = [_bare(title) for title in titles]
     kinds = frozenset(kind for name in names for kind in _kinds_of(name))
-    if not kinds:  # below a known name, "neural methods" are what the paper tells of others
-        heads = [match for name in names[:1] if (match := _HEAD.fullmatch(name))]
-        kinds = frozenset(
-            kind for head in heads for kind in _kinds_named(head["last"] or head["first"])
-        )
+    if not kinds and names and (head := _HEAD.fullmatch(names[0])):
+        kinds = _kinds_named(head["last"] or head["first"])
     return kinds or frozenset({SectionKind.OTHER})
 
 
 def _kinds_of(bare: str) -> frozenset[SectionKind]:
+    """The kinds of a heading, without its number; empty if it is not known."""
     if _STARTS_ANNEX.match(bare):
         return frozenset({SectionKind.APPENDIX})
     if _REFERENCES.fullmatch(bare):
@@ -349,12 +353,13 @@ def _kinds_of(bare: str) -> frozenset[SectionKind]:
 
 
 def _kinds_named(name: str) -> frozenset[SectionKind]:
+    """The kinds of one usual name; empty for another."""
     return frozenset(kind for names, kinds in _KINDS if names.fullmatch(name) for kind in kinds)
 
 
 def _bare(title: str) -> str:
-    """The name without number, case, closing punctuation and the spaces of "R E F E R E N C E
-    S"."""
+    """The name of a section in small letters, without number and punctuation around it; "R E F E R
+    E N C E S" without its spaces."""
     text = " ".join(title.split())
     number = heading_number(text)
     if number is not None and not number.label:
@@ -365,7 +370,8 @@ def _bare(title: str) -> str:
 
 
 def unspaced(title: str) -> str:
-    """ "a b s t r a c t" as "Abstract"; every other title as it is."""
+    """The title without spaces between its letters: "a b s t r a c t" -> "Abstract". Every other
+    title stays as it is."""
     if not _SPACED_LETTERS.fullmatch(title.strip()):
         return title
     word = title.replace(" ", "")

@@ -1,8 +1,8 @@
-"""Labels of the elements of papers, in questions and in papers: "Figure 2", "Tab. S1", "section
-3.2", "Theorem 2".
+"""Finds labels of elements in questions and papers: "Figure 2", "Tab. S1", "section 3.2", "Theorem
+2".
 
-A label is a word for an element and a number. Where in a paper the element is,
-`search.retrieval.elements` says.
+A label is a word for an element, and a number. `search.retrieval.elements` finds the element itself
+in a paper.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from rag_assets.core.text.headings import heading_number
 
-_SAID_IN_FULL = "lemma conjecture remark example assumption axiom claim observation listing box scheme exhibit protocol".split()
+_WITHOUT_ABBREVIATION = "lemma conjecture remark example assumption axiom claim observation listing box scheme exhibit protocol".split()
 _WORDS = {
     "figure": r"fig(?:ure)?s?\b\.?",
     "table": r"tab(?:le)?s?\b\.?",
@@ -23,7 +23,7 @@ _WORDS = {
     "definition": r"def(?:inition)?s?\b\.?",
     "proposition": r"prop(?:osition)?s?\b\.?",
     "corollary": r"(?:corollar(?:y|ies)|cor)\b\.?",
-    **{word: rf"{word}s?\b" for word in _SAID_IN_FULL},
+    **{word: rf"{word}s?\b" for word in _WITHOUT_ABBREVIATION},
 }
 _NUMBER = r"(?:[A-Z]\.?)?\d+(?:\.\d+)*[a-z]?\b|(?-i:[IVX]{2,5}|[A-Z])(?:\.\d+)*\b(?!['’.]\w)"
 _KIND = "|".join(f"(?P<{kind}>{word})" for kind, word in _WORDS.items())
@@ -33,20 +33,20 @@ _LABEL = re.compile(
 )
 _NUMBERS = re.compile(_NUMBER, re.IGNORECASE)
 _MOST_CHARS = 120
-"""A text is not looked through beyond them for the label that it begins with."""
+"""Only this many characters are searched for a label at the beginning of a text."""
 _OPENS = re.compile(r"\W{0,4}")
 _ROMAN = dict(zip("I II III IV V VI VII VIII IX X".split(), map(str, range(1, 11)), strict=True))
 _ENDS = re.compile(r"\s*(?:[.:|)\]—–(-]|$)|\s+[^\W\da-z]")
-"""What follows a label that an element begins with: punctuation, or the capital of its title."""
+"""Text after the label of an element: punctuation, or the capital letter of its title."""
 
 
 class Label(NamedTuple):
     """The label of an element."""
 
     kind: str
-    """ "figure", "section", ..., whatever word or abbreviation the text has."""
+    """ "figure", "section", ..., also if the text has an abbreviation."""
     number: str
-    """The number as written, in capitals; a Roman number in digits: "3.2", "S1", "B"."""
+    """The number in capitals, and a Roman number in digits: "3.2", "S1", "B"."""
 
     def __str__(self) -> str:
         return f"{self.kind.capitalize()} {self.number}"
@@ -61,7 +61,7 @@ class PlacedLabel(NamedTuple):
 
 
 def labels_in(text: str) -> Iterator[PlacedLabel]:
-    """Every label of a text in order; "Figures 2 and 3" are two in one place."""
+    """Every label of a text, in order; "Figures 2 and 3" gives two labels with the same offsets."""
     for match in _LABEL.finditer(text):
         kind = next(kind for kind in _WORDS if match[kind])
         for number in (match["number"], *_NUMBERS.findall(match["more"])):
@@ -70,17 +70,18 @@ def labels_in(text: str) -> Iterator[PlacedLabel]:
 
 
 def label_before(text: str) -> Label | None:
-    """The label that a text begins with as elements do ("Theorem 2 (Moe).", "Fig. 3 Map of"), not
-    as a sentence about one does ("Figure 2 shows")."""
+    """The label at the beginning of an element's text ("Theorem 2 (Moe).", "Fig. 3 Map of"); None
+    for other text, such as a sentence about an element ("Figure 2 shows")."""
     first = next(labels_in(text[:_MOST_CHARS]), None)
     opening = _OPENS.match(text)
-    begins = first is not None and opening is not None and first.start <= opening.end()
-    return first.label if begins and first is not None and _ENDS.match(text, first.end) else None
+    if first is None or opening is None or first.start > opening.end():
+        return None
+    return first.label if _ENDS.match(text, first.end) else None
 
 
 def label_of_section(title: str) -> Label | None:
-    """The label of a section by its heading: "3.2 Soot", "IV. Results", "Appendix B: Proofs",
-    "Chapter 3"."""
+    """The label of a section from its heading: "3.2 Soot", "IV. Results", "Appendix B: Proofs",
+    "Chapter 3". None if the heading has no number."""
     number = heading_number(title)
     if number is None:
         return label_before(title)

@@ -1,8 +1,9 @@
-"""Words and periods that name papers, and lines of text that list persons or name an institution.
+"""Finds words and periods that name papers, and lines of text that list persons or name an
+institution.
 
 Names are compared case folded and without stemming. Periods are years and quarters as people and
 file names write them: "FY2018", "FY18", "Q2 2023", "2023Q2", "2Q23", "Q22023". The terms of the
-word index are in `indexing`.
+word index are in `search.indexing`.
 """
 
 import re
@@ -20,7 +21,7 @@ _SENTENCE_END = re.compile(r"[.?!:;](?=\W)|[\n\t•]")
 _WORD_BEFORE = re.compile(r"[^\W\d_]{2}|\bA $", re.IGNORECASE)
 _LOOK_BACK_CHARS = 200
 _MIN_PART_CHARS = 3
-"""Shorter parts of a piece ("K" of "10K") name nothing by themselves."""
+"""Shorter parts of a word ("K" of "10K") are no names by themselves."""
 _SHARE_CAPITALISED, _FEW_WORDS = 0.6, 4
 _YEAR = r"(?:19|20)\d\d"
 _SHORT_YEAR = r"\d\d"
@@ -50,18 +51,17 @@ _ORDINALS = {
 
 
 def words_of(text: str) -> list[str]:
-    """All words, case folded, in order; a word keeps the hyphens inside it."""
+    """All words of a text, case folded, in order; a word keeps the hyphens inside it."""
     return _WORD.findall(plain_lower(text))
 
 
 def pieces_of(text: str) -> tuple[str, ...]:
-    """All runs of letters and digits, case folded, in order: "step-back" is two."""
+    """All runs of letters and digits of a text, case folded, in order: "step-back" gives two."""
     return tuple(_PIECE.findall(plain_lower(text)))
 
 
 def words_of_file_name(paper_id: str) -> list[str]:
-    """The words in the name of a paper's file, each once, case folded; its folder is not part of
-    it.
+    """The words in the file name of a paper, without its folder, each once, case folded.
 
     "AMCOR_2023Q2_10Q" gives amcor, 2023q2, 2023, 10q; "BestBuy2019" gives bestbuy2019, bestbuy,
     2019, best, buy.
@@ -75,13 +75,15 @@ def words_of_file_name(paper_id: str) -> list[str]:
 
 
 def joined_pairs(text: str) -> list[str]:
-    """Each two neighbouring words as one, case folded: files are called "FootLocker" or "10K"."""
+    """Each pair of neighbouring words as one word, case folded: "Foot Locker" -> "footlocker", as
+    file names have it."""
     return [first + second for first, second in pairwise(pieces_of(text))]
 
 
 def words_written_as_names(question: str) -> set[str]:
-    """The words that are written as names, case folded: with a capital that only a name has, or
-    with letters and digits. Empty for a longer text in title case or capitals."""
+    """The words of a question that look like names, case folded: they have a capital letter that is
+    not that of a sentence start, or both letters and digits. Empty if nearly all words have
+    capitals."""
     question = plain(question)
     if is_in_title_case(question):
         return set()
@@ -91,14 +93,15 @@ def words_written_as_names(question: str) -> set[str]:
 
 
 def is_in_title_case(text: str) -> bool:
-    """Whether so many words behind the first one have capitals that these tell no names apart."""
+    """Whether most words after the first one have capitals, so that a capital is no sign of a
+    name."""
     words = [word for word in text.split() if word[0].isalpha()][1:]
-    return len(words) >= _FEW_WORDS and sum(
-        word[0].isupper() for word in words
-    ) >= _SHARE_CAPITALISED * len(words)
+    n_capitalised = sum(word[0].isupper() for word in words)
+    return len(words) >= _FEW_WORDS and n_capitalised >= _SHARE_CAPITALISED * len(words)
 
 
 def _is_name(word: re.Match[str], text: str) -> bool:
+    """Whether a word looks like a name: "BERT", "GPT2", or "Lund" inside a sentence."""
     letters = word.group()
     if any(letter.isupper() for letter in letters[1:]):
         return True
@@ -108,34 +111,30 @@ def _is_name(word: re.Match[str], text: str) -> bool:
 
 
 def capital_tells_a_name(text: str, start: int, end: int) -> bool:
-    """Whether a word at a place that is written with a capital must be a name: words of its
-    sentence stand before it, and it is none of the words that any question is made of."""
+    """Whether the word `text[start:end]`, which has a capital letter, must be a name: it is not the
+    first word of its sentence, and no usual word of questions."""
     return text[start:end].casefold() not in QUESTION_WORDS and has_words_before(text, start)
 
 
 def has_words_before(text: str, start: int) -> bool:
-    """Whether words of the same sentence stand before a place. Numbers and single letters are none:
-    "1) " and "(b) " may begin a line."""
-    return (
-        _WORD_BEFORE.search(_SENTENCE_END.split(text[max(0, start - _LOOK_BACK_CHARS) : start])[-1])
-        is not None
-    )
+    """Whether there are words of the same sentence before the offset `start`. Numbers and single
+    letters do not count, because "1) " or "(b) " may begin a line."""
+    before = _SENTENCE_END.split(text[max(0, start - _LOOK_BACK_CHARS) : start])[-1]
+    return _WORD_BEFORE.search(before) is not None
 
 
 def periods_in(text: str) -> frozenset[str]:
-    """The years ("2023") and quarters ("q2") that a text names; of a year in two digits, that of
+    """The years ("2023") and quarters ("q2") that a text names. A year with two digits is one of
     this century."""
-    quarters = [
-        match.groups()
-        for pattern in (_QUARTER, _COUNTED_QUARTER)
-        for match in pattern.finditer(text)
-    ]
-    of_quarters = [year for _, *stated in quarters for year in stated if year]
-    years = [*_FISCAL_YEAR.findall(text), *_ANY_YEAR.findall(text), *of_quarters]
-    numbers = [number for number, *_ in quarters]
-    numbers += [_ORDINALS[match[1].casefold()] for match in _SPELT_QUARTER.finditer(text)]
+    years = [*_FISCAL_YEAR.findall(text), *_ANY_YEAR.findall(text)]
+    quarters = [_ORDINALS[match[1].casefold()] for match in _SPELT_QUARTER.finditer(text)]
+    for pattern in (_QUARTER, _COUNTED_QUARTER):
+        for match in pattern.finditer(text):
+            quarter, *years_of_quarter = match.groups()
+            quarters.append(quarter)
+            years += filter(None, years_of_quarter)
     return frozenset(year if len(year) == 4 else f"20{year}" for year in years) | {
-        f"q{number}" for number in numbers
+        f"q{quarter}" for quarter in quarters
     }
 
 
@@ -147,7 +146,7 @@ _REPORTED = re.compile(
 
 
 def reported_period(text: str) -> str | None:
-    """The period that a text says a report is about: "fiscal year ended June 30, 2022"."""
+    """The period of a report, in the words of the text: "fiscal year ended June 30, 2022"."""
     match = _REPORTED.search(text)
     return " ".join(match[1].split()) if match else None
 
@@ -165,7 +164,7 @@ _BESIDE_NAMES = re.compile(
     r"\[[\d -]+\]|\b[A-Z]\w{0,3}\.?(?:[A-Z]\.){1,3}(?=[\s,;]|$)|\b(?:MD|PhD|MSc|BSc|MB|ChB|Jr)\b\.?"
     r"|[\d*†‡§¶∗¹²³⁴⁵⁶⁷⁸⁹⁰]+"
 )
-"""Identifiers, degrees and marks of footnotes."""
+"""Identifiers, initials after names, degrees, and marks of footnotes."""
 _INSTITUTION = re.compile(
     r"(?:universi\w*|(?<![^\W\d_])(?:institut(?:e|es|o|ion)?|colleges?|departments?|schools?|faculty|laborator\w+|labs?|centers?|centres?|"
     r"hospitals?|research|company|inc|ltd|corporation|academy|ministry|polit[ée]cni\w+|polytechni\w+|hochschule|"
@@ -173,64 +172,62 @@ _INSTITUTION = re.compile(
     re.IGNORECASE,
 )
 _MARK = re.compile(r"(?<=[^\W\d_])\s?(?:[*†‡§¶∗¹²³⁴⁵⁶⁷⁸⁹⁰]\s?)+(?=\s[A-Z])")
-"""A footnote's mark between two names parts them as a comma does."""
+"""A footnote mark between two names separates them like a comma."""
 _WITH_ADDRESS = re.compile(rf"{_NAME} ?[\w.+-]{{1,64}}@[\w.-]{{1,64}}")
 _MAX_CHARS = 2000
 _ADDRESS = re.compile(r"\S+@\S+|https?://\S+|\bwww\.\S+|\{[^{}\n]*\}@?\S*")
 _MOST_ORDINARY = 0.25
-"""Share of the words of names that may be ordinary ones too, as in "Roman Bondar"."""
-_WORDS_OF_A_PLACE = 3
-"""A place of work whose kind follows so soon, "National Defence University", has no name before
-it."""
+"""Largest share of the words in a name that may be ordinary words of the paper too ("Roman
+Bondar")."""
+_WORDS_OF_INSTITUTION = 3
+"""If a word such as "University" is among this many first words ("National Defence University"),
+they are an institution, not a person."""
 _SMALL_WORD = re.compile(r"\b[a-z]{3,}\b")
 _IN_NAMES = frozenset("and van von der den del los las dos mac".split())
 _FIRST_WORDS = re.compile(r"\W*((?:[^\W\d_a-z][\w.’'-]*,?\s+){1,3}[^\W\d_a-z][\w.’'-]+)")
 
 
 def lists_names(line: str) -> bool:
-    """Whether a line lists two persons or more, or one with an address. A line that names an
-    institution, or a name twice, does not count."""
+    """Whether a line consists of the names of two or more persons, or of one name with an e-mail
+    address. False if it names an institution, or contains a name twice."""
     if len(line) > _MAX_CHARS or _INSTITUTION.search(line):
         return False
-    parted = _MARK.sub(",", line.title() if line.isupper() else line)
-    bare = " ".join(_BESIDE_NAMES.sub(" ", parted).split())
+    separated = _MARK.sub(",", line.title() if line.isupper() else line)
+    bare = " ".join(_BESIDE_NAMES.sub(" ", separated).split())
     bare = re.sub(r"(?:\s*,)+", ",", bare).strip(" ,|")
     names = [name.strip() for name in re.split(_SEPARATOR, bare)]
-    is_list = _NAMES.fullmatch(bare) or _WITH_ADDRESS.fullmatch(
-        " ".join(bare.replace(",", " ").split())
-    )
+    without_commas = " ".join(bare.replace(",", " ").split())
+    is_list = _NAMES.fullmatch(bare) or _WITH_ADDRESS.fullmatch(without_commas)
     return len(set(names)) == len(names) and is_list is not None
 
 
 def ordinary_words(text: str) -> frozenset[str]:
-    """The words that a paper writes in small letters, which are not names."""
+    """The words that occur in small letters in a text, so that they are probably no names."""
     return frozenset(_SMALL_WORD.findall(_ADDRESS.sub(" ", text))) - _IN_NAMES
 
 
 def names_only(line: str, ordinary: Set[str]) -> bool:
-    """Whether a line holds nothing but names of persons, one or more, in words that are not
-    ordinary in its paper."""
-    if (
-        len(line) > _MAX_CHARS
-        or _INSTITUTION.search(line)
-        or (line.isupper() and " " not in line.strip())
-    ):
+    """Whether a line consists of names of one or more persons: capitalised words of which few are
+    ordinary words of the paper. ordinary: see `ordinary_words`."""
+    is_one_word = line.isupper() and " " not in line.strip()
+    if len(line) > _MAX_CHARS or _INSTITUTION.search(line) or is_one_word:
         return False
-    parted = _BESIDE_NAMES.sub(" ", _MARK.sub(",", line.title() if line.isupper() else line))
-    words = re.sub(r"[,;&|]", " ", parted).split()
-    named = [
-        word for word in words if word not in _IN_NAMES and not (len(word) == 1 and word.islower())
+    separated = _BESIDE_NAMES.sub(" ", _MARK.sub(",", line.title() if line.isupper() else line))
+    words = [
+        word
+        for word in re.sub(r"[,;&|]", " ", separated).split()
+        if word not in _IN_NAMES and not (len(word) == 1 and word.islower())
     ]
-    are_capitals = len(named) > 1 and all(
-        word[0].isupper() and not word.endswith(":") for word in named
+    are_capitalised = len(words) > 1 and all(
+        word[0].isupper() and not word.endswith(":") for word in words
     )
-    n_ordinary = sum(_bare(word) in ordinary for word in named)
-    return are_capitals and n_ordinary <= _MOST_ORDINARY * len(named) and _is_long_enough(named)
+    n_ordinary = sum(_bare(word) in ordinary for word in words)
+    return are_capitalised and n_ordinary <= _MOST_ORDINARY * len(words) and _is_long_enough(words)
 
 
 def begins_with_a_name(line: str, ordinary: Set[str]) -> bool:
-    """Whether a line begins with a person's name and goes on with a place of work or an address: a
-    list of authors with theirs, one after the other."""
+    """Whether a line begins with the name of a person, and an institution or an address follows, as
+    in a list of authors with their affiliations. ordinary: see `ordinary_words`."""
     opening_words = _FIRST_WORDS.match(line)
     if (
         len(line) > _MAX_CHARS
@@ -238,7 +235,7 @@ def begins_with_a_name(line: str, ordinary: Set[str]) -> bool:
         or not (_INSTITUTION.search(line) or _ADDRESS.search(line))
     ):
         return False
-    opening = opening_words[1].split(",")[0].split()[:_WORDS_OF_A_PLACE]
+    opening = opening_words[1].split(",")[0].split()[:_WORDS_OF_INSTITUTION]
     words = [word.strip(",") for word in opening_words[1].split()[:2]]
     are_ordinary = any(_bare(word) in ordinary for word in words)
     return (
@@ -247,10 +244,9 @@ def begins_with_a_name(line: str, ordinary: Set[str]) -> bool:
 
 
 def names_an_institution(line: str) -> bool:
-    """Whether a line that is no sentence names an institution."""
-    is_sentence = line.rstrip().endswith(".") and len(_SMALL_WORD.findall(line)) * 2 > len(
-        line.split()
-    )
+    """Whether a line names an institution and is no sentence."""
+    n_small_words = len(_SMALL_WORD.findall(line))
+    is_sentence = line.rstrip().endswith(".") and n_small_words * 2 > len(line.split())
     return len(line) <= _MAX_CHARS and not is_sentence and _INSTITUTION.search(line) is not None
 
 
@@ -259,5 +255,6 @@ def _bare(word: str) -> str:
 
 
 def _is_long_enough(words: list[str]) -> bool:
-    """Whether a word is long enough for a family name: "A. M." has initials only."""
+    """Whether one of the words has at least three letters: "A. M." has only initials and is no
+    name."""
     return any(sum(letter.isalpha() for letter in word) > 2 for word in words)

@@ -1,4 +1,4 @@
-"""Words of questions and sentences: their stems, and how much each word of a question weighs."""
+"""The words of questions and sentences, their stems, and the weight of each word of a question."""
 
 import math
 import re
@@ -15,10 +15,11 @@ WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _EAST_ASIAN = re.compile("([\u3005-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+)")
 _BEHIND_LATIN = "\u0250"
 _WEIGHT_OF_SMALL_WORDS, _LEAST_ENGLISH = 1.5, 0.85
-"""Of 6,000 English questions .7 % have fewer words that are known, of 6,000 in other languages 4 %
-have as many."""
+"""With these values, .7 % of 6,000 English questions do not count as English, and 4 % of 6,000
+questions in other languages do."""
 _LEAST_COMMON_START = 5
-"""Stems that begin alike with so many letters are one word: "params" and "parameters"."""
+"""If a stem of at least this length is the beginning of another, they are one word: "params" and
+"parameters"."""
 _STEMMER = SnowballStemmer("english")
 QUESTION_WORDS = frozenset(
     "a about according an and any are as at be been between but by can could did do does "
@@ -31,14 +32,14 @@ QUESTION_WORDS = frozenset(
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text in `plain` letters; a hyphenated word is one. In Chinese, Japanese and
-    Korean script every two characters that stand side by side are one."""
+    """The words of a text in `plain` letters; a hyphenated word counts as one. In Chinese, Japanese
+    and Korean script, every pair of neighbouring characters counts as a word."""
     return [piece for word in WORD.findall(plain(text)) for piece in pairs_in(word) or [word]]
 
 
 def pairs_in(word: str) -> list[str]:
-    """The pairs of neighbouring characters of a word in Chinese, Japanese or Korean script, and
-    what else is in it, a number for example; empty for any other word."""
+    """The pairs of neighbouring characters in a word in Chinese, Japanese or Korean script; its
+    other parts, such as numbers, are whole. Empty for a word without such script."""
     if word.isascii() or not _EAST_ASIAN.search(word):
         return []
     runs = [(run, _EAST_ASIAN.match(run)) for run in _EAST_ASIAN.split(word) if run]
@@ -56,8 +57,8 @@ def is_in_latin_script(text: str) -> bool:
 
 
 def may_be_english(text: str) -> bool:
-    """Whether the words of a text are English: its small ones, and those that an English vocabulary
-    has. Each alone may be of another language, as "a" and "do" are Portuguese words, too."""
+    """Whether a text is probably English: enough of its words are usual words of questions or in an
+    English vocabulary. Single words prove nothing, because "a" and "do" are also Portuguese."""
     words = [word.lower() for word in words_of(text) if word.isalpha()]
     small = sum(word in QUESTION_WORDS for word in words)
     known = sum(map(is_frequent_word, words))
@@ -66,16 +67,17 @@ def may_be_english(text: str) -> bool:
 
 @lru_cache(maxsize=2**15)
 def stem_of(word: str) -> str:
-    """The stem of a word in small letters."""
+    """The English stem of a word, which is in small letters."""
     return str(_STEMMER.stem_word(word))
 
 
 @lru_cache(maxsize=2**12)
 def terms_of(text: str) -> frozenset[str]:
-    """Stems of the content words; a hyphenated word counts as itself and as its parts.
+    """The stems of the content words of a text; a hyphenated word gives its own stem and those of
+    its parts.
 
-    Kept for some thousand texts, about 6 MB: an answer compares each sentence with the next, and
-    reads it again where it asks for more chunks.
+    Cached for 4,096 texts (about 6 MB), because an answer needs the terms of each sentence several
+    times.
     """
     words = [word.casefold() for word in words_of(text)]
     parts = [part for word in words if "-" in word for part in word.split("-")]
@@ -83,7 +85,8 @@ def terms_of(text: str) -> frozenset[str]:
 
 
 def placed_stems(text: str) -> list[tuple[int, str]]:
-    """The stems of the content words with the offsets of their words, in order, as `terms_of`."""
+    """Offset and stem of each content word, in order. A word may give several stems, as in
+    `terms_of`."""
     return [
         (match.start(), stem)
         for match in WORD.finditer(text)
@@ -92,21 +95,21 @@ def placed_stems(text: str) -> list[tuple[int, str]]:
 
 
 def term_weights(question: str, texts: Sequence[Set[str]]) -> dict[str, float]:
-    """Weight of each question term, summing to 1: log(1 + N / (1 + df)) over the terms of N
-    texts."""
-    occurrences = Counter(term for terms in texts for term in terms)
-    raw = {term: math.log1p(len(texts) / (1 + occurrences[term])) for term in terms_of(question)}
+    """Term of the question -> its weight; the weights sum to 1. A rare term weighs more: log(1 + N
+    / (1 + n)) for a term that occurs in n of N texts, before scaling. texts: terms of each text."""
+    n_texts_with = Counter(term for terms in texts for term in terms)
+    raw = {term: math.log1p(len(texts) / (1 + n_texts_with[term])) for term in terms_of(question)}
     total = sum(raw.values())
     return {term: weight / total for term, weight in sorted(raw.items())} if total else {}
 
 
-def held(terms: Set[str], weights: Mapping[str, float]) -> float:
-    """The weight of the terms that a text holds, 0 to 1 when the weights sum to 1."""
+def covered_weight(terms: Set[str], weights: Mapping[str, float]) -> float:
+    """The sum of the weights of the terms that a text contains; 0 to 1 if all weights sum to 1."""
     return sum(weight for term, weight in weights.items() if term in terms)
 
 
-def holds(terms: Set[str], term: str) -> bool:
-    """Whether a term is there, in full or shortened."""
+def has_term(terms: Set[str], term: str) -> bool:
+    """Whether a text with these terms contains a term, in full or as an abbreviation ("params")."""
     if term in terms or len(term) < _LEAST_COMMON_START:
         return term in terms
     longer = (other for other in terms if len(other) >= _LEAST_COMMON_START)

@@ -1,8 +1,8 @@
-"""Counting tokens for chunk sizes and context budgets.
+"""Counts tokens, for the sizes of chunks and contexts.
 
-Two counters exist: tiktoken's cl100k_base, and the WordPiece tokenizer of the packaged embedding
-model. Installing rag_assets puts the files of both beside its code, so that chunk boundaries, and
-chunk ids with them, are the same on every machine.
+There are two counters: tiktoken's cl100k_base, and the WordPiece tokenizer of the packaged
+embedding model. The files of both are installed together with rag_assets, so that the boundaries
+and ids of chunks are the same on every machine.
 """
 
 import gzip
@@ -32,12 +32,12 @@ REINSTALL = (
 """What to do when packaged files are missing or damaged."""
 CL100K_FOLDER = "rag_assets_cl100k"
 CL100K_SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
-"""Checksum that tiktoken demands of the unpacked table."""
+"""SHA-256 of the unpacked table, as tiktoken demands it."""
 _CL100K_PATTERN = (
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]"
     r"|\s+(?!\S)|\s"
 )
-"""How cl100k_base parts a text before it looks for tokens, as tiktoken 0.14 has it."""
+"""Pattern by which cl100k_base splits a text before it looks for tokens; from tiktoken 0.14."""
 _LONG_WORD = re.compile(r"\S{101,}")
 """WordPiece reads a longer word as one unknown token (`max_input_chars_per_word` in its
 tokenizer.json is 100)."""
@@ -57,10 +57,10 @@ class TokenCounter(Protocol):
 
 @cache
 def packaged_model_folder(name: str = PACKAGED_MODEL) -> Path:
-    """Folder with files of an embedding model or a tokenizer, of all-MiniLM-L6-v2 unless another is
-    named, which installing rag_assets puts beside its code.
+    """The folder with the files of an embedding model or a tokenizer that is installed together
+    with rag_assets; by default that of all-MiniLM-L6-v2.
 
-    Raises MissingModel when it is not there.
+    Raises MissingModel when it does not exist.
     """
     spec = importlib.util.find_spec(name)
     if spec is None or not spec.submodule_search_locations:
@@ -72,25 +72,25 @@ def packaged_model_folder(name: str = PACKAGED_MODEL) -> Path:
 
 
 class ModelTokenizer:
-    """A model's tokenizer.json, loaded by the first text and once per process. Texts are not
-    truncated."""
+    """The tokenizer of a model, from its tokenizer.json. It is loaded when it is first used, once
+    per process. Texts are not truncated."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text, special tokens included."""
+        """Number of tokens of each text, with special tokens."""
         return [
             len(encoding.ids) for encoding in _loaded(self._file).encode_batch_fast(list(texts))
         ]
 
     def count_plain(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text without special ones; 0 for an empty text."""
+        """Number of tokens of each text, without special tokens; 0 for an empty text."""
         encodings = _loaded(self._file).encode_batch_fast(list(texts), add_special_tokens=False)
         return [len(encoding.ids) for encoding in encodings]
 
     def encoded(self, text: str) -> "Encoding":
-        """The tokens of a text with their places, special ones included."""
+        """The tokens of a text with their offsets, including special tokens."""
         return _loaded(self._file).encode(text)
 
 
@@ -105,23 +105,24 @@ def _loaded(file: Path) -> "Tokenizer":
 
 
 def is_frequent_word(word: str) -> bool:
-    """Whether a word is one of the some 25,000 English ones that the packaged model reads whole, in
-    any case."""
+    """Whether a word, in capitals or not, is one of the about 25,000 English words that are a
+    single token of the packaged model."""
     return _loaded(packaged_model_folder() / "tokenizer.json").token_to_id(word.lower()) is not None
 
 
 class WordPieceCounter:
-    """The uncased BERT WordPiece vocabulary of all-MiniLM-L6-v2.
+    """Counts with the uncased BERT WordPiece vocabulary of all-MiniLM-L6-v2.
 
-    A word of more than 100 characters (a sequence of bases, text of a script without spaces) counts
-    at least one token for every four of them. WordPiece counts it as one unknown token, so a chunk
-    of such words would have no bound.
+    WordPiece counts a word of more than 100 characters (a sequence of bases, text of a script
+    without spaces) as one unknown token, so a chunk of such words could be of any size. Here, such
+    a word counts at least one token for every four characters.
     """
 
     name = "wordpiece"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return token_counter, (self.name,)  # another machine has its files elsewhere
+        # pickled by its name, because another machine has the files in another folder
+        return token_counter, (self.name,)
 
     def __init__(self) -> None:
         self._tokenizer = ModelTokenizer(packaged_model_folder() / "tokenizer.json")
@@ -136,18 +137,18 @@ class WordPieceCounter:
         ]
 
     def _uncounted(self, text: str) -> int:
+        """Number of tokens to add for the long words of a text."""
         words = _LONG_WORD.findall(text)
         if not words:
             return 0
-        at_least = [math.ceil(len(word) / _CHARS_PER_TOKEN) for word in words]
         return sum(
-            max(0, least - n)
-            for least, n in zip(at_least, self._tokenizer.count_plain(words), strict=True)
+            max(0, math.ceil(len(word) / _CHARS_PER_TOKEN) - n_counted)
+            for word, n_counted in zip(words, self._tokenizer.count_plain(words), strict=True)
         )
 
 
 class Cl100kCounter:
-    """OpenAI's cl100k_base, through tiktoken."""
+    """Counts with OpenAI's cl100k_base, through tiktoken."""
 
     name = "cl100k_base"
 
@@ -163,8 +164,8 @@ class Cl100kCounter:
 
 @cache
 def _cl100k() -> "TiktokenEncoding":
-    """Loaded by the first text that is counted; takes some 0.1 s and 45 MB. Raises MissingModel when
-    the table is missing or another one."""
+    """The encoding, which is loaded when the first text is counted (about 0.1 s and 45 MB). Raises
+    MissingModel when its table is missing or has another checksum."""
     import tiktoken
 
     file = packaged_model_folder(CL100K_FOLDER) / "cl100k_base.tiktoken.gz"
@@ -176,7 +177,7 @@ def _cl100k() -> "TiktokenEncoding":
         raise MissingModel(
             f"{file} is not the table of cl100k_base: its SHA-256 is {sha256}, not {CL100K_SHA256}. {REINSTALL}"
         )
-    words = table.split()
+    words = table.split()  # token in base 64, rank, token, rank, ...
     ranks = dict(zip(map(a2b_base64, words[::2]), map(int, words[1::2]), strict=True))
     return tiktoken.Encoding(
         Cl100kCounter.name, pat_str=_CL100K_PATTERN, mergeable_ranks=ranks, special_tokens={}

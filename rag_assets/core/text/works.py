@@ -1,11 +1,11 @@
 """Identifies works: DOIs, arXiv ids and PubMed ids in one form each; papers that are the same work (a
-preprint and its published version, two files of one paper); and papers that say of themselves that
-they were retracted.
+preprint and its published version, two files of one paper); and papers that state that they were
+retracted.
 
-A retraction is a label beside the title, a stamp, or a notice at an end. A paper about retractions
-uses the same words of others, mostly in the plural; there only a label or a stamp in capitals
-counts. idutils is imported late: it compiles large patterns for .3 s, which neither a question nor a paper
-without identifiers need wait for.
+A retracted paper has a label before or after the title, a stamp, or a notice at its beginning or
+end. A paper about retractions of others uses the same words, mostly in the plural; in such a paper
+only a label or a stamp in capitals counts. idutils is imported late, because it compiles large
+patterns for .3 s, for which neither a question nor a paper without identifiers should wait.
 """
 
 import re
@@ -27,7 +27,7 @@ _MAX_CHARS = 300
 
 
 def normal_doi(text: str | None) -> str | None:
-    """In lower case, without a resolver; None for what is no DOI."""
+    """A DOI in lower case, without the address of a resolver; None if the text is no DOI."""
     if not (text := (text or "").strip()[:_MAX_CHARS]):
         return None
     import idutils
@@ -36,7 +36,8 @@ def normal_doi(text: str | None) -> str | None:
 
 
 def normal_arxiv(text: str | None) -> str | None:
-    """The id without prefix, version and class: "2206.01062"; None if the text is no arXiv id."""
+    """An arXiv id without prefix, version and class: "2206.01062"; None if the text is no arXiv
+    id."""
     if not (bare := re.sub(r"\s*\[[\w.-]+\]\s*$", "", (text or "").strip()[:_MAX_CHARS])):
         return None
     import idutils
@@ -48,6 +49,7 @@ def normal_arxiv(text: str | None) -> str | None:
 
 
 def normal_pmid(text: str | None) -> str | None:
+    """A PubMed id as a number in text; None if the text is no PubMed id."""
     if not (text := (text or "").strip()[:_MAX_CHARS]):
         return None
     import idutils
@@ -56,82 +58,92 @@ def normal_pmid(text: str | None) -> str | None:
 
 
 def dois_in(text: str) -> list[str]:
-    """Each once, in order; one that is the beginning of another was cut at the end of a line."""
-    written = (_AFTER_DOI.sub("", match[0]).rstrip(").,;").lower() for match in _DOI.finditer(text))
-    dois = list(dict.fromkeys(filter(_DOI.fullmatch, written)))
+    """The DOIs in a text, each once, in order. A DOI that is the beginning of another is left out,
+    because it was cut at a line end."""
+    matches = (_AFTER_DOI.sub("", match[0]).rstrip(").,;").lower() for match in _DOI.finditer(text))
+    dois = list(dict.fromkeys(filter(_DOI.fullmatch, matches)))
     return [
         doi for doi in dois if not any(other != doi and other.startswith(doi) for other in dois)
     ]
 
 
 def without_dois(text: str) -> str:
-    """With a blank in the place of each: DOIs may hold years."""
+    """The text with a blank in place of each DOI, because a DOI may contain a year."""
     return _DOI.sub(" ", text)
 
 
 def arxiv_ids_in(text: str) -> list[str]:
-    """Each once, in order, without version."""
+    """The arXiv ids in a text, each once, in order, without versions."""
     return list(dict.fromkeys(match[1] for match in _ARXIV.finditer(text)))
 
 
 _MOST_COMPARED = 20
-"""Papers of one title that a further one is compared with; a title of more, "Supplementary
-information", names no work and would cost time by the square of their number."""
+"""A paper is compared with at most this many papers of the same title. A title of more papers,
+"Supplementary information", names no work, and would take quadratic time."""
 _ALIKE = 85.0
-"""Likeness of two abstracts from which they are versions of one text, 0 to 100."""
-_OPENING = 60
-"""Letters at the start of an abstract that its versions share, where the title was changed."""
+"""Two abstracts with at least this similarity (0 to 100) are versions of one text."""
+_OPENING_LETTERS = 60
+"""Number of letters at the start of an abstract by which versions with different titles are
+found."""
 
 
 def same_works(records: Mapping[str, Record]) -> dict[str, str]:
-    """The papers that are the same work as an earlier one, by id, with the first of them by id.
+    """Id of a paper that is the same work as another one -> id of the first paper of that work, in
+    the order of ids. The first paper itself and single papers are not in the result.
 
-    Same are papers with one DOI or one arXiv id; papers of one title with one first author or like
-    abstracts; and papers of one first author whose abstracts are alike and open with the same
-    words.
+    Papers are the same work if they have the same DOI or arXiv id; the same title, and the same
+    first author or similar abstracts; or the same first author and similar abstracts that begin
+    with the same words.
     """
-    first: dict[tuple[str, str], list[str]] = {}
+    papers_with: dict[tuple[str, str], list[str]] = {}
+    """Kind and value of a key -> papers that have it."""
     first_versions: dict[str, str] = {}
     for paper_id in sorted(records):
         keys = list(_keys(records[paper_id]))
-        earlier = (
+        earlier_versions = (
             candidate
-            for key in keys
-            for candidate in first.get(key, ())[:_MOST_COMPARED]
-            if key[0] in ("doi", "arxiv")
-            or _are_versions(records[candidate], records[paper_id], key[0])
+            for kind, value in keys
+            for candidate in papers_with.get((kind, value), ())[:_MOST_COMPARED]
+            if kind in ("doi", "arxiv")
+            or _are_versions(records[candidate], records[paper_id], kind)
         )
-        if first_version := next(earlier, None):
-            first_versions[paper_id] = first_versions.get(first_version, first_version)
+        if earlier := next(earlier_versions, None):
+            first_versions[paper_id] = first_versions.get(earlier, earlier)
         for key in keys:
-            first.setdefault(key, []).append(paper_id)
+            papers_with.setdefault(key, []).append(paper_id)
     return first_versions
 
 
 def _keys(record: Record) -> Iterator[tuple[str, str]]:
+    """Kind and value of the keys of a paper. Papers that share none of them are not compared."""
     if record.doi:
         yield "doi", record.doi
     if record.arxiv:
         yield "arxiv", record.arxiv
     if title := title_key(record.title):
         yield "title", title
-    if len(opening := letters_of(record.abstract or "")[:_OPENING]) == _OPENING:
+    opening = letters_of(record.abstract or "")[:_OPENING_LETTERS]
+    if len(opening) == _OPENING_LETTERS:
         yield "text", opening
 
 
-def _are_versions(one: Record, other: Record, shared: str) -> bool:
-    """shared: "title" or "text", what both have."""
-    is_like = bool(one.abstract and other.abstract) and (
-        token_set_ratio(one.abstract or "", other.abstract or "") >= _ALIKE
+def _are_versions(record: Record, other: Record, shared: str) -> bool:
+    """Whether two papers with the same title (shared: "title") or with abstracts that begin alike
+    ("text") are versions of one work."""
+    has_similar_abstract = bool(record.abstract and other.abstract) and (
+        token_set_ratio(record.abstract or "", other.abstract or "") >= _ALIKE
     )
-    is_by_one = bool(one.authors and other.authors) and _may_be_one(
-        one.authors[0].family, other.authors[0].family
+    has_same_author = bool(record.authors and other.authors) and _may_be_same_name(
+        record.authors[0].family, other.authors[0].family
     )
-    return is_like or is_by_one if shared == "title" else is_like and is_by_one
+    if shared == "title":
+        return has_similar_abstract or has_same_author
+    return has_similar_abstract and has_same_author
 
 
-def _may_be_one(family: str, other: str) -> bool:
-    """Whether two family names may be one: "Anthony" is how one reader cuts "Wolff Anthony"."""
+def _may_be_same_name(family: str, other: str) -> bool:
+    """Whether two family names may be the same: of "Wolff Anthony" one program takes "Anthony",
+    another all of it."""
     shorter, longer = sorted((letters_of(family), letters_of(other)), key=len)
     return bool(shorter) and longer.endswith(shorter)
 
@@ -144,8 +156,8 @@ _LABEL = re.compile(
     rf"|(?-i:RETRACTED)(?:\s+{_KIND})?\s+(?=(?-i:[A-Z][a-z])))",
     re.IGNORECASE,
 )
-"""Before a title: "RETRACTED: ", "[Retracted] ", "Retraction: ", "RETRACTED ARTICLE "."""
-_LABEL_BEHIND = re.compile(
+"""A label before a title: "RETRACTED: ", "[Retracted] ", "Retraction: ", "RETRACTED ARTICLE "."""
+_LABEL_AFTER = re.compile(
     rf"[(\[–—|-]\s*retracted(?:\s+{_KIND})?(?:[.:,;][^()\[\]]{{0,80}})?[)\]]?\W*$", re.IGNORECASE
 )
 _DONE = r"(?:has|was|is)\s+(?:now\s+)?(?:been\s+|being\s+)?(?:\w+ly\s+)?retracted\b"
@@ -164,28 +176,28 @@ _MANY = 3
 
 
 def is_stamp(text: str) -> bool:
-    """Whether a text is nothing but a stamp: "RETRACTED", "Retracted article"."""
+    """Whether a text consists of a stamp: "RETRACTED", "Retracted article"."""
     return _STAMP.fullmatch(unspaced(text)) is not None
 
 
 def is_about_retractions(texts: Iterable[str]) -> bool:
-    """Whether a paper speaks of retractions of others."""
+    """Whether a paper is about retractions of other papers. texts: its text in parts."""
     return sum(len(_OF_OTHERS.findall(text)) for text in texts) >= _MANY
 
 
 def is_label_of(title: str, *, in_capitals: bool = False) -> bool:
-    """Whether a title begins, or ends, with the label of a retracted paper. in_capitals: no other
-    counts."""
-    label = _LABEL.match(title) or _LABEL_BEHIND.search(title)
+    """Whether a title begins or ends with the label of a retracted paper. in_capitals: only
+    "RETRACTED" counts, not "Retracted"."""
+    label = _LABEL.match(title) or _LABEL_AFTER.search(title)
     return label is not None and (not in_capitals or "RETRACTED" in label[0])
 
 
 def opens_with_label(text: str) -> bool:
-    """Whether a text begins with such a label: "Retraction: the figures of this paper were made
-    up."."""
+    """Whether a text begins with the label of a retracted paper: "Retraction: the figures of this
+    paper were made up."."""
     return _LABEL.match(text) is not None
 
 
 def is_notice(text: str) -> bool:
-    """Whether a line of a text begins by saying that the paper itself was retracted."""
+    """Whether a line of the text begins with a statement that this paper was retracted."""
     return _NOTICE.search(text) is not None

@@ -201,7 +201,7 @@ def _print_run(run: "EvaluationRun", path: Path, *, json_: bool) -> None:
 
 
 def _summary_row(summary: "MetricSummary") -> dict[str, Any]:
-    interval = summary.told
+    interval = summary.estimate
     facts = {
         "mean": round(interval.mean, 4),
         "low": round(interval.low, 4),

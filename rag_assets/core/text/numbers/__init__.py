@@ -1,2 +1,2 @@
-"""Reads numbers as papers write them: digits, words, powers, units. Whatever compares numbers reads
-them here."""
+"""Reads numbers as papers write them: digits, words, powers, units. All code that compares numbers
+of texts reads them here."""

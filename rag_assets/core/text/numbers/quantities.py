@@ -1,9 +1,10 @@
-"""The quantities of a text: numbers with what they measure.
+"""Finds the quantities of a text: numbers with the kind of thing that they measure.
 
-A quantity has a kind: percent, year, a dimension (mass, length, mass/volume, ...), a currency, a p
-value, or a plain number. Digits inside names (COVID-19, IL-6), reference marks ([12], Smith et al.,
-2019) and the numbers of figures, tables, sections and pages are no quantities; a number before "%"
-always is one. "type 2" and "phase 3" are kinds of their own. `spelling` prepares the text.
+The kind is percent, year, a dimension (mass, length, mass/volume, ...), a currency, p value, or
+plain for a number without any of these. Digits inside names (COVID-19, IL-6), reference marks
+([12], Smith et al., 2019) and the numbers of figures, tables, sections and pages are no quantities;
+a number before "%" always is one. In "type 2" and "phase 3", the kind is "type" and "phase".
+`spelling` prepares the text.
 """
 
 import re
@@ -33,10 +34,10 @@ PLAIN, YEAR, P_VALUE, DECADE = "plain", "year", "p value", "decade"
 _TIMES = "|".join(POWERS_OF_TEN)
 _SHORT_MULTIPLIERS = {"k": 3, "m": 6, "b": 9, "bn": 9}
 _SHORT_TIMES = r"bn|(?-i:M)(?!\s?=)|(?<=\d)(?-i:[kKB])|(?(currency)[mbk]|(?!))"
-"""Thousands, millions and billions in short: "56k", "110M", "7B", "2.5 bn", "€2.5m"; the M of "M =
-3" is a mean."""
+"""Abbreviated thousands, millions and billions: "56k", "110M", "7B", "2.5 bn", "€2.5m"; but the M of
+"M = 3" is a mean."""
 _MAX_SMALL = 9
-"""Up to here, numbers in words ("two groups") contradict nothing."""
+"""Numbers in words up to this one ("two groups") contradict no other number."""
 
 _LABEL = re.compile(
     r"\b(?:(?:figs?|figures?|tables?|tabs?|sections?|sects?|eqs?|equations?|refs?|references?|chapters?|appendix|pages?|"
@@ -70,7 +71,8 @@ _NUMBER_WORD = re.compile(
     re.IGNORECASE,
 )
 _SAME_UNIT = re.compile(r"\s?(?:[-–—/±,]|to|and|or|through)\s?(?:\+/-\s?)?", re.IGNORECASE)
-"""Between two numbers of which only the second has the unit: "5-7 mg", "5 to 7 mg", "3 ± 1 mg"."""
+"""Text between two numbers of which only the second has the unit: "5-7 mg", "5 to 7 mg", "3 ± 1
+mg"."""
 _P_BEFORE = re.compile(
     r"\bp(?:[- ]?values?)?\s?(?:(?:of|was|is|were|are)\s)?"
     r"(?:[=<>≤≥]{1,2}|(?:(?:not )?(?:below|under|above|over|less|greater|smaller|larger|lower|higher|more))?)?"
@@ -81,7 +83,7 @@ _NUMBERED = re.compile(
     r"\b(type|phase|grade|stage|class|group|arm|cohort|study|trial|experiment|hypothesis)s?\s$",
     re.IGNORECASE,
 )
-"""Type 2 diabetes, a phase 3 trial."""
+"""The word before a number that only counts: type 2 diabetes, a phase 3 trial."""
 _MORE_WORDS, _LESS_WORDS = "more|greater|higher|larger", "less|fewer|lower|smaller"
 _ABOUT = r"about|around|approximately|approx\.?|roughly|nearly|almost|circa|ca\.?|close to|just (?:over|under)"
 _BOUNDS = tuple(
@@ -118,24 +120,25 @@ _BEFORE_CHARS = 32
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number in a text, with what it measures."""
+    """A number in a text, with the kind of thing that it measures."""
 
     value: Decimal
-    """In the base unit of its kind: grams, metres, litres, seconds, months."""
+    """The value in the base unit of its kind: grams, metres, litres, seconds, months."""
     kind: str
     written: str
-    """The digits as written, without thousands' separators; they give the precision."""
+    """The digits in the text, without separators of thousands; they show the precision."""
     unit_scale: Decimal = Decimal(1)
-    """Value of its unit in the base unit."""
+    """The value of its unit in the base unit; 1000 for kg."""
     times: Decimal = Decimal(1)
-    """Value of its power of ten, or of a word like "million"."""
+    """The factor of its power of ten, or of a word such as "million"."""
     bound: str = ""
-    """ "about", "more" or "less" when a word or sign beside it says so."""
+    """ "about", "more" or "less" if a word or sign next to the number says so; else empty."""
     is_signed: bool = False
-    """The sign is written, or the number follows "=", where a missing sign means plus."""
+    """Whether its sign is known: it is written, or the number follows "=", where a missing sign
+    means plus."""
     has_unit: bool = False
     is_vague: bool = False
-    """May confirm a number but contradicts no other: small numbers in words."""
+    """Whether the number may confirm another one but contradicts none: small numbers in words."""
 
     @property
     def bare(self) -> Decimal:
@@ -149,17 +152,18 @@ class Quantity:
 
     @cached_property
     def n_digits(self) -> int:
-        """Significant digits; zeros at the end of a whole number do not count."""
+        """Number of significant digits; zeros at the end of a whole number do not count."""
         digits = self.written.lstrip("+-").replace(".", "").lstrip("0")
         return len(digits if "." in self.written else digits.rstrip("0")) or 1
 
 
 def quantities(text: str) -> list[Quantity]:
+    """The quantities of a text, in order."""
     return [quantity for _, _, quantity in placed_quantities(normalized_numbers(text))]
 
 
 def placed_quantities(normalized: str) -> list[tuple[int, int, Quantity]]:
-    """The quantities of a text from `normalized_numbers`, each with its start and end offset."""
+    """Start, end and value of each quantity in a text, which `normalized_numbers` returned."""
     cleaned = _without_references(normalized)
     placed = sorted(
         [*_written_in_digits(cleaned), *_written_in_words(cleaned)], key=lambda item: item[0]
@@ -168,6 +172,8 @@ def placed_quantities(normalized: str) -> list[tuple[int, int, Quantity]]:
 
 
 def _without_references(text: str) -> str:
+    """The text with blanks in place of reference marks, numbers of figures and the like; offsets
+    stay the same."""
     for pattern in (_MARK, _LABEL, _BARE_IN_BRACKETS):
         text = pattern.sub(lambda match: " " * len(match[0]), text)
     return text
@@ -180,8 +186,8 @@ def _written_in_digits(text: str) -> Iterator[tuple[int, int, Quantity]]:
 
 
 def _is_name(match: re.Match[str]) -> bool:
-    """Whether letters that are no unit follow the digits: 5-HT, 3D, 2nd; "28-fold" and "12-item"
-    are counts."""
+    """Whether the digits are part of a name, because letters that are no unit follow: 5-HT, 3D,
+    2nd. "28-fold" and "12-item" are numbers."""
     rest = match["rest"]
     return bool(rest) and not match["unit"] and not re.fullmatch(r"-[a-z][a-z-]{2,}", rest)
 
@@ -190,11 +196,13 @@ def _quantity(text: str, match: re.Match[str]) -> Quantity:
     before = text[max(0, match.start() - _BEFORE_CHARS) : match.start()]
     digits = match["number"].replace(",", "").replace(" ", "")
     times = Decimal(1).scaleb(_exponent(match))
-    measure = None if (is_decade := _is_decade(match, before)) else _measure_of(match)
-    kind, unit_scale = measure or (
-        DECADE if is_decade else _kind_without_unit(match, text, before),
-        Decimal(1),
-    )
+    measure, unit_scale = None, Decimal(1)
+    if _is_decade(match, before):
+        kind = DECADE
+    elif measure := _measure_of(match):
+        kind, unit_scale = measure
+    else:
+        kind = _kind_without_unit(match, text, before)
     sign = match["sign"] or ""
     return Quantity(
         value=Decimal(sign + digits) * times * unit_scale,
@@ -209,6 +217,7 @@ def _quantity(text: str, match: re.Match[str]) -> Quantity:
 
 
 def _exponent(match: re.Match[str]) -> int:
+    """The power of ten of a number: 5 for "10^5", -3 for "2e-3", 6 for "2 million"."""
     raised = int(match["raised"]) - 1 if match["raised"] and match["number"] == "10" else 0
     power = match["e"] or match["power"] or match["flat_power"] or "0"
     times = (match["times"] or "").lower()
@@ -216,7 +225,8 @@ def _exponent(match: re.Match[str]) -> int:
 
 
 def _is_decade(match: re.Match[str], before: str) -> bool:
-    """Whether the s is a plural and no unit: "1990s", "in their 50s"."""
+    """Whether the "s" after a number is a plural, not the unit of seconds: "1990s", "in their
+    50s"."""
     if (
         match["unit"] != "s"
         or match.start("unit") != match.end("number")
@@ -233,17 +243,18 @@ def _is_like_year(number: str) -> bool:
 
 
 def _measure_of(match: re.Match[str]) -> tuple[str, Decimal] | None:
-    """Kind and value of the unit, also of a compound one: "ng/ml" is mass/volume, 1e-6."""
+    """Kind and scale of the unit, also of a compound one: "ng/ml" is "mass/volume" with scale 1e-6;
+    None without a unit or currency."""
     unit = match["unit"] if not match["currency"] or match["unit"] == "%" else None
     if not (unit or match["currency"]):
         return None
-    kind, worth = measured_in(unit or match["currency"])
+    kind, scale = measured_in(unit or match["currency"])
     if unit and match["dimensions"]:
-        kind, worth = f"{kind}^{match['dimensions']}", worth ** int(match["dimensions"])
+        kind, scale = f"{kind}^{match['dimensions']}", scale ** int(match["dimensions"])
     if divisor := match["per"] or match["inverse"]:
-        divisor_kind, divisor_worth = measured_in(divisor)
-        kind, worth = f"{kind}/{divisor_kind}", worth / divisor_worth
-    return kind, worth
+        divisor_kind, divisor_scale = measured_in(divisor)
+        kind, scale = f"{kind}/{divisor_kind}", scale / divisor_scale
+    return kind, scale
 
 
 def _kind_without_unit(match: re.Match[str], text: str, before: str) -> str:
@@ -255,13 +266,14 @@ def _kind_without_unit(match: re.Match[str], text: str, before: str) -> str:
 
 
 def _counts(text: str, match: re.Match[str], before: str) -> bool:
-    """Whether a number that could be a year counts things: "2000 patients", "n = 1999"."""
+    """Whether a number that looks like a year counts things: "2000 patients", "n = 1999"."""
     return bool(
         match["sign"] or _EQUALS_BEFORE.search(before) or _PLURAL_AFTER.match(text, match.end())
     )
 
 
 def _bound_of(text: str, end: int, before: str) -> str:
+    """The value of `Quantity.bound`. before: the text before the number; end: its end."""
     if _MORE_AFTER.match(text, end):
         return "more"
     if _LESS_AFTER.match(text, end):
@@ -292,17 +304,19 @@ def _written_in_words(text: str) -> Iterator[tuple[int, int, Quantity]]:
 def _with_shared_units(
     text: str, placed: list[tuple[int, int, Quantity]]
 ) -> list[tuple[int, int, Quantity]]:
+    """The quantities; a plain number gets the unit of the one after it in "5-7 mg" and "3 ± 1 mg".
+    From right to left, so that "3, 5 and 7 mg" is three masses."""
     shared = list(placed)
     for left in reversed(range(len(placed) - 1)):
         (start, end, quantity), (next_start, _, following) = shared[left], shared[left + 1]
         has_kind = following.kind not in (PLAIN, YEAR, P_VALUE)
         if quantity.kind == PLAIN and has_kind and _SAME_UNIT.fullmatch(text, end, next_start):
-            moved = replace(
+            with_unit = replace(
                 quantity,
                 value=quantity.value * following.unit_scale,
                 kind=following.kind,
                 unit_scale=following.unit_scale,
                 has_unit=following.has_unit,
             )
-            shared[left] = (start, end, moved)
+            shared[left] = (start, end, with_unit)
     return shared

@@ -1,9 +1,10 @@
-"""One spelling for numbers and their units, so that `quantities` finds all of them.
+"""Rewrites numbers and their units in one spelling, so that `quantities` finds all of them.
 
 "９０﹪", "90 %" with an invisible character in between, "[90]%", "x90%" and "1O%" all become a number
-before a per cent sign, "0·71" becomes "0.71" and "2002–03" becomes "2002–2003". Offsets are not
-kept. Below: number words of English, and shares and multiples in words ("half", "twice").
-Units of measurement have their value in the base unit of their kind.
+before a per cent sign, "0·71" becomes "0.71" and "2002–03" becomes "2002–2003". Offsets change.
+
+The module also has the units of measurement with their scale (their value in the base unit of their
+kind), the English number words, and shares and multiples in words ("half", "twice").
 """
 
 import re
@@ -15,7 +16,8 @@ from decimal import Decimal
 from rag_assets.core.text.folding import scripts_as_plain
 
 PERCENT, POINTS = "percent", "points"
-"""Points are differences of percentages or of any scale: "3.5 points" are no 3.5 percent."""
+"""Points are differences of percentages, or of values on a scale: "3.5 points" is not 3.5
+percent."""
 
 _UNITS_BY_WORTH: dict[str, dict[str, str]] = {
     "mass": {
@@ -81,7 +83,7 @@ _UNITS_BY_WORTH: dict[str, dict[str, str]] = {
         "1": "percentage points, percentage point, percent points, prozentpunkte, punkte, pp, points, point"
     },
 }
-"""Kind of unit: value in the base unit: names, in any case."""
+"""Kind of unit -> scale -> names of the units, in any case."""
 _CASED: dict[str, tuple[str, str]] = {
     "g": ("mass", "1"),
     "m": ("length", "1"),
@@ -101,7 +103,8 @@ _CASED: dict[str, tuple[str, str]] = {
     "MDa": ("weight of molecules", "1e6"),
     "MIU": ("activity", "1e6"),
 }
-"""Units whose capitals matter: mM is not mm, 4G not 4 g, and 5 M are millions."""
+"""Units in which capital and small letters differ: mM is not mm, 4G is not 4 g, and 5 M is 5
+million."""
 _UNITS = {
     name: (kind, Decimal(worth))
     for kind, by_worth in _UNITS_BY_WORTH.items()
@@ -115,19 +118,19 @@ def _any_of(units: list[str]) -> str:
 
 
 UNIT = rf"(?-i:{_any_of(list(_CASED))})(?![A-Za-z])|{_any_of(list(_UNITS))}"
-"""A unit, in a pattern without regard to case."""
+"""Pattern of a unit, for use in case-insensitive patterns."""
 PER = (
     rf"(?:(?:\s?/\s?| per )(?P<per>{UNIT})(?![A-Za-z])"
     r"|[ ·.]?(?P<inverse>(?-i:[mdµu]?[lL]|kg|m?g|min|s|h|day|m|cm))(?:\^-?|-)1(?!\d))?"
 )
-"""What a unit is divided by: "/ml", " per day", " ml-1"."""
+"""Pattern of a divisor after a unit: "/ml", " per day", " ml-1"."""
 CURRENCIES = r"us\$|[$€£¥]|(?:usd|eur|gbp)(?=\s)"
 SYMBOL = r"(?:%|percent\b|per[ -]?cent\b|pct\b|(?:[mµnk]g|[mµd]l|[mckn]m|k?hz|kcal|kj)\b|°[cf]\b)"
-"""Units that never follow the number of a page or a reference."""
+"""Pattern of units that never follow the number of a page or a reference."""
 
 
 def measured_in(unit: str) -> tuple[str, Decimal]:
-    """The kind of a unit matched by `UNIT`, and its value in the base unit of its kind."""
+    """Kind and scale of a unit that `UNIT` matches: "mass" and 1000 for "kg"."""
     if unit in _CASED:
         kind, worth = _CASED[unit]
         return kind, Decimal(worth)
@@ -142,11 +145,11 @@ _SIGNS = str.maketrans(
 _AFTER_FOLDING = str.maketrans(
     {"μ": "µ", "\u039c": "µ", "−": "-", "‐": "-", "‑": "-", "﹣": "-", "\u0131": "i", "\u0130": "I"}
 )
-"""With the Greek capital mu and the Turkish letters i, which case-insensitive patterns take for µ
-and i."""
+"""Includes the Greek capital mu and the Turkish letters i, which case-insensitive patterns would
+match as µ and i."""
 _BLANKS = re.compile(r"\s+")
 _ROUND_LETTERS = "oO\u043e\u041e\u03bf\u039f"
-"""The letter O in Latin, Cyrillic and Greek."""
+"""The letter O in Latin, Cyrillic and Greek, which text recognition confuses with 0."""
 _AS_ZERO = str.maketrans(dict.fromkeys(_ROUND_LETTERS, "0"))
 _LETTER_O = re.compile(
     rf"(?<![0-9{_ROUND_LETTERS}])([{_ROUND_LETTERS}]*+)([0-9][0-9{_ROUND_LETTERS}]*+)(?=\s?{_PERCENT})",
@@ -172,14 +175,14 @@ _REWRITTEN = tuple(
         ),
     )
 )
-"""Brackets and marks between a number and its unit, letters glued to one before a per cent sign,
-the decimal point in the middle of the line, a blank inside "2, 000", the decimal comma of "0,71",
-"3,5 %" and "2,5 Punkte"."""
+"""Patterns and their replacements. They correct brackets and marks between a number and its unit, letters
+right before a percentage, the raised decimal point, a blank inside "2, 000", and the decimal comma
+of "0,71", "3,5 %" and "2,5 Punkte"."""
 
 
 def normalized_numbers(text: str) -> str:
-    """The text in plain characters and single blanks, powers as "10^5", numbers beside their
-    unit."""
+    """The text with plain characters, single blanks, powers as "10^5", and numbers right before
+    their units."""
     untagged = _TAG.sub(lambda match: "^" if match[1] else "", text)
     folded = unicodedata.normalize("NFKC", scripts_as_plain(untagged.translate(_SIGNS))).translate(
         _AFTER_FOLDING
@@ -194,13 +197,15 @@ def normalized_numbers(text: str) -> str:
 
 
 def _plain(character: str) -> str:
+    """A digit of any script as 0 to 9; nothing for an invisible character; others as they are."""
     if character.isdecimal():
         return str(unicodedata.decimal(character))
     return "" if unicodedata.category(character) == "Cf" else character
 
 
 def _in_full(years: re.Match[str]) -> str:
-    """ "2002–03" as "2002–2003"; "2020-03" is March."""
+    """ "2002–03" -> "2002–2003". "2020-03" stays, because it is March; the second year must be
+    later."""
     century, first, second = years.groups()
     return f"{century}{first}–{century}{second}" if second > first else years[0]
 
@@ -226,10 +231,10 @@ POWERS_OF_TEN = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trill
     "milliarden": 9,
     "milliards": 9,
 }
-"""Exponents."""
+"""Word -> exponent of ten."""
 _PARTS = {"half": 2, "halve": 2, "third": 3, "quarter": 4, "fifth": 5, "tenth": 10}
-"""Singular, or without the s of the plural."""
-_WORTH = {
+"""Word without the "s" of the plural -> number of parts."""
+_VALUE_OF_WORD = {
     "twice": "2",
     "double": "2",
     "doubled": "2",
@@ -243,7 +248,7 @@ _COUNT = "|".join(ONES)
 _FRACTION = re.compile(
     rf"\b(?:(?P<count>{_COUNT})[ -])?(?P<part>half|halves|thirds?|quarters?|fifths?|tenths?)\b"
     r"(?= of (?!an?\b)| the\b| as\b|[,.;)]|$)"
-    rf"|\b(?P<word>{'|'.join(_WORTH)})\b"
+    rf"|\b(?P<word>{'|'.join(_VALUE_OF_WORD)})\b"
     rf"|\b(?P<of>{_COUNT})(?: [a-z]+)? (?:in|out of) (?:every )?(?P<base>{'|'.join([*UP_TO_NINETEEN, *TENS])})\b"
     rf"|\b(?P<times>{_COUNT})(?:[- ]?fold| times (?:as|more|higher|larger|the)\b)",
     re.IGNORECASE,
@@ -251,7 +256,7 @@ _FRACTION = re.compile(
 
 
 def value_in_words(words: Sequence[str]) -> int:
-    """The value of number words: 2_300_005 of "two million three hundred thousand five"."""
+    """The value of number words: "two million three hundred thousand five" -> 2_300_005."""
     total = group = 0
     for word in words:
         power = POWERS_OF_TEN.get(word)
@@ -266,7 +271,7 @@ def value_in_words(words: Sequence[str]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Fraction:
-    """A share or a multiple."""
+    """A share or a multiple in words: "half", "two thirds", "twice", "one in five"."""
 
     value: Decimal
     start: int
@@ -274,11 +279,12 @@ class Fraction:
     """The fraction is `text[start:end]`."""
 
     def is_about(self, value: Decimal, tolerance: Decimal) -> bool:
-        """Whether a value differs from it by at most the share `tolerance`."""
+        """Whether `value` differs from the fraction by at most this share of the fraction."""
         return abs(abs(value) - self.value) <= tolerance * self.value
 
 
 def fractions(text: str) -> Iterator[Fraction]:
+    """The shares and multiples in words in a text, in order."""
     for match in _FRACTION.finditer(text):
         if match["part"]:
             n_parts = _PARTS[match["part"].lower().removesuffix("s")]
@@ -290,5 +296,5 @@ def fractions(text: str) -> Iterator[Fraction]:
         elif match["times"]:
             value = Decimal(ONES[match["times"].lower()])
         else:
-            value = Decimal(_WORTH[match["word"].lower()])
+            value = Decimal(_VALUE_OF_WORD[match["word"].lower()])
         yield Fraction(value, *match.span())
