@@ -254,9 +254,16 @@ def _flush(path: Path) -> None:
 CHECKSUM_KEY = "checksum"
 
 
-_results: dict[tuple[Path, Callable[[Path], str]], tuple[tuple[int, ...], str]] = {}
-"""Path and reader of a file -> inode, size and times of the file when it was read, and the
-result."""
+Stamp = tuple[int, int, int, int]
+"""Inode, size in bytes, time of the last change of the content, and of any change; times in ns."""
+_results: dict[tuple[Path, Callable[[Path], str]], tuple[Stamp, str]] = {}
+"""Path and reader of a file -> stamp of the file when it was read, and the result."""
+
+
+def stamp_of(path: Path) -> Stamp:
+    """The stamp of a file, which changes with every write. Raises OSError."""
+    status = path.stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def read_once(path: Path, read: Callable[[Path], str]) -> str:
@@ -267,8 +274,7 @@ def read_once(path: Path, read: Callable[[Path], str]) -> str:
     cannot be found, and the errors of `read`.
     """
     path = path.absolute()
-    status = path.stat()
-    stamp = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+    stamp = stamp_of(path)
     if (path, read) not in _results or _results[path, read][0] != stamp:
         _results[path, read] = (stamp, read(path))
     return _results[path, read][1]

@@ -1,5 +1,5 @@
-"""The one way to ask the published corpus: opened once, shared by threads, always on the newest
-publication."""
+"""The engine: the only way to ask the published corpus. It is opened once, shared by threads, and
+always uses the newest publication."""
 
 from rag_assets.answering.trace import (
     ClaimDropped,

@@ -1,8 +1,8 @@
-"""Asks questions of the published corpus with the retrieval, models and caches that the settings
-name.
+"""Answers questions from the published corpus, with the retrieval, models and caches that the
+settings name.
 
-What is retrieved is decided in `search.retrieval`, what becomes of it in `answering`; which
-publication is asked, and when a newer one takes its place, in `snapshots`.
+`search.retrieval` finds the evidence, `answering` makes the answer, and `snapshots` decides which
+publication is used and when a newer one replaces it.
 """
 
 import logging
@@ -81,17 +81,18 @@ if TYPE_CHECKING:
     from rag_assets.answering.model.synthesis import Synthesis
 
 MAX_VECTORS = 10_000
-"""About 20 MB with 384 numbers each; the least recently used go first."""
+"""About 20 MB with 384 numbers each; the least recently used ones are deleted first."""
 
 
 class KeptVectors:
-    """An Embedder that keeps the vectors of recent texts. Safe to use from several threads."""
+    """An Embedder that keeps the vectors of recent texts in memory. Safe for several threads."""
 
     def __init__(self, embedder: Embedder, *, max_vectors: int = MAX_VECTORS) -> None:
         self._embedder = embedder
         self._max_vectors = max_vectors
         self._lock = Lock()
         self._vectors: OrderedDict[tuple[str, str], Vectors] = OrderedDict()
+        """("passage" or "query", text) -> vector; the most recently used last."""
 
     @property
     def identity(self) -> str:
@@ -117,6 +118,7 @@ class KeptVectors:
     def _kept(
         self, kind: str, texts: Sequence[str], embed: Callable[[Sequence[str]], Iterable[Vectors]]
     ) -> list[Vectors]:
+        """The vector of each text; `embed` is called for those that are not kept."""
         with self._lock:
             found = {
                 text: self._vectors[kind, text] for text in texts if (kind, text) in self._vectors
@@ -137,7 +139,7 @@ class KeptVectors:
 
 
 def passage_tokens(settings: Settings) -> PassageTokens:
-    """The token vectors of passages, with those that are stored."""
+    """Computes the token vectors of passages, or reads them if they are stored."""
     encoder = open_token_encoder(
         settings.embedding, settings.paths.models, settings.execution.n_workers
     )
@@ -151,31 +153,30 @@ CODE_VERSION = f"pipeline {PIPELINE_VERSION}, search {SEARCH_VERSION}"
 """Version of the code that produces answers."""
 Where = Filter | str | None
 """A filter, its text, or no filter."""
-Made = TypeVar("Made")
+Part = TypeVar("Part")
 
 
-def _made_once(make: "Callable[[Engine], Made]") -> "Callable[[Engine], Made]":
-    """Keeps what the method returned for the first thread that called it; other threads wait for
-    that."""
+def _opened_once(open_: "Callable[[Engine], Part]") -> "Callable[[Engine], Part]":
+    """Decorator of a method that opens a part of the engine, such as a model: it is opened by the
+    first call and kept. Other threads wait until it is open."""
 
-    @wraps(make)
-    def kept(engine: "Engine") -> Made:
+    @wraps(open_)
+    def opened(engine: "Engine") -> Part:
         with engine._loading:
-            if make.__name__ not in engine._made:
-                engine._made[make.__name__] = make(engine)
-            made: Made = engine._made[make.__name__]
-            return made
+            if open_.__name__ not in engine._parts:
+                engine._parts[open_.__name__] = open_(engine)
+            part: Part = engine._parts[open_.__name__]
+            return part
 
-    return kept
+    return opened
 
 
 class Engine:
-    """Asks the published corpus; safe to use from any thread.
+    """Answers questions from the published corpus; safe for several threads.
 
-    The first question waits until indexes and models are opened. After a new publication the next
-    question is asked of that one, and questions under way end on the earlier one. At most
-    `n_at_once` questions are worked on at a time; others wait. Close it, or use it as a context
-    manager.
+    The first question waits until indexes and models are open. After a new publication, new
+    questions use it, and questions in progress finish on the earlier one. At most `n_at_once`
+    questions are processed at the same time; others wait. Close it, or use it as a context manager.
     """
 
     def __init__(
@@ -184,9 +185,9 @@ class Engine:
         connections: Connections | None = None,
         answerer: Answerer | None = None,
     ) -> None:
-        """connections: to models behind an API, of a run that shares its budget; None: the engine's
-        own. answerer: writes in place of the model that the settings name. Raises as
-        `CitationStyle`."""
+        """connections: connections to models behind an API, from a run that shares its budget;
+        None: the engine opens its own. answerer: used in place of the model that the settings name.
+        Raises the errors of `CitationStyle`."""
         self._answerer = answerer
         self.n_at_once = n_at_once(settings)
         self._settings = settings
@@ -205,7 +206,8 @@ class Engine:
         )
         self._slots = BoundedSemaphore(self.n_at_once)
         self._loading = RLock()
-        self._made: dict[str, Any] = {}
+        self._parts: dict[str, Any] = {}
+        """Name of the method that opened a part -> the part; see `_opened_once`."""
         self._tokens = passage_tokens(settings)
 
     def __enter__(self) -> Self:
@@ -215,7 +217,8 @@ class Engine:
         self.close()
 
     def close(self) -> None:
-        """Close the indexes once the last question is done, and the engine's own connections."""
+        """Close the engine's own connections, and the indexes as soon as the last question is
+        done."""
         self._closing.close()
 
     def search(
@@ -223,12 +226,12 @@ class Engine:
     ) -> list[Hit]:
         """The best `k` chunks (default: `answering.k`), best first, each with its best passage.
 
-        where: a filter, or its text ("paper:smith2020 section:results"), that must hold as well as
-        the question's own. Raises InvalidQuestions for an invalid question, InvalidFilter for an
-        invalid filter, and what `open_searcher` raises.
+        where: a filter, or its text ("paper:smith2020 section:results"), in addition to the filter
+        of the question. Raises InvalidQuestions for an invalid question, InvalidFilter for an
+        invalid filter, and the errors of `open_searcher`.
         """
         question = _question(question, where)
-        with self._snapshots.newest() as searcher, self._slots:  # opening takes no slot
+        with self._snapshots.newest() as searcher, self._slots:  # no slot is used while opening
             question = searcher.as_read(question)
             return searcher.hits(
                 searcher.rank(question.question, question.filter),
@@ -243,11 +246,11 @@ class Engine:
         *,
         budget_tokens: int | None = None,
     ) -> Evidence:
-        """The contexts of the best `k` chunks (default: `answering.k`), as an answerer reads them;
-        where: see `search`. budget_tokens: pack so many tokens out of everything that was found
-        instead. Raises as `search`."""
+        """The contexts of the best `k` chunks (default: `answering.k`), in the form for answerers.
+        where: see `search`. budget_tokens: instead of `k` chunks, select contexts with this number
+        of tokens from all results. Raises the errors of `search`."""
         question = _question(question, where)
-        with self._snapshots.newest() as searcher, self._slots:  # opening takes no slot
+        with self._snapshots.newest() as searcher, self._slots:  # no slot is used while opening
             question = searcher.as_read(question)
             return searcher.evidence(
                 question,
@@ -257,19 +260,20 @@ class Engine:
             )
 
     def papers(self, where: Where = None) -> list[str]:
-        """The ids of the papers with a passage that passes the filter, sorted. Raises as
+        """The sorted ids of the papers with a passage that passes the filter. Raises the errors of
         `search`."""
         with self._snapshots.newest() as searcher:
             return searcher.papers(_filter(where) or EVERYTHING)
 
     def chunks(self, chunk_ids: Iterable[str]) -> Mapping[str, Chunk]:
-        """The published chunks by id, without ids that do not exist. Raises what opening raises."""
+        """Id -> published chunk; ids that do not exist are left out. Raises the errors of
+        `open_searcher`."""
         with self._snapshots.newest() as searcher:
             return searcher.library.chunks(chunk_ids)
 
     def sharing_words(self, text: str, k: int, where: Where = None) -> list[Chunk]:
-        """At most `k` chunks that share words with a text, best BM25 first; no model is asked.
-        where: see `search`. Raises MissingInput if there is no index of words."""
+        """At most `k` chunks that share words with a text, sorted by BM25, best first; no model is
+        used. where: see `search`. Raises MissingInput if there is no word index."""
         with self._snapshots.newest() as searcher, self._slots:
             return searcher.sharing_words(text, k, _filter(where) or EVERYTHING)
 
@@ -279,45 +283,45 @@ class Engine:
         where: Where = None,
         options: AnswerOptions = DEFAULT_OPTIONS,
     ) -> Iterator[Event]:
-        """Everything that happens on the way to an answer, as it happens; the last event has the
-        result.
+        """The events while a question is answered, as they happen; the last one has the answer.
 
-        where: as for `search`. options: what differs from the settings for this answer. Raises
-        MissingKey, InvalidSettings for a model that cannot be asked, else as `search` and as the
-        models do.
+        A claim is not shown if it breaks a promise about answers. where: see `search`. options:
+        deviations from the settings for this answer. Raises MissingKey, InvalidSettings for a model
+        that cannot be used, and the errors of `search` and of the models.
         """
         question = self.standalone(_question(question, where))
         answering = self._settings.answering
         quick = self._pipeline().adapted(options)
-        answered, budget = quick.answer, unlimited()
+        answer_events, budget = quick.answer, unlimited()
         if (options.effort or answering.effort) != "quick":
             thorough = ThoroughPipeline(quick, self._thorough_planner(), answering.thorough)
             budget = question_budget(answering.thorough)
-            answered = partial(thorough.answer, budget=budget)
-        with self._snapshots.newest() as searcher, _costed(budget):
+            answer_events = partial(thorough.answer, budget=budget)
+        with self._snapshots.newest() as searcher, _with_cost_in_errors(budget):
             retrieve = partial(searcher.evidence, rankings={}, for_model=self._is_read_by_model)
-            events = answered(searcher.as_read(question), retrieve)
-            asked = question.question
+            events = answer_events(searcher.as_read(question), retrieve)
+            asked_so_far = question.question
             parts: tuple[str, ...] = ()
             while True:
-                # neither is held while the caller looks at an event
+                # neither the slot nor the budget is held while the caller processes an event
                 with self._slots, budget.in_force():
                     event = next(events, None)
                     if isinstance(event, Planned):
                         parts = event.parts
                     if isinstance(event, PartBegun):
-                        asked = f"{asked} {event.part}"
-                    is_unseen = isinstance(event, ClaimVerified) and (
-                        broken(event.claim, asked, self._published([event.claim], searcher))
-                        is not None
-                    )
+                        asked_so_far = f"{asked_so_far} {event.part}"
+                    is_hidden = False
+                    if isinstance(event, ClaimVerified):
+                        corpus = self._published([event.claim], searcher)
+                        is_hidden = broken(event.claim, asked_so_far, corpus) is not None
                     if isinstance(event, Finished):
                         result = replace(event.trace.result, question=question.question)
-                        seen = self._promised(replace(event.trace, result=result), asked, searcher)
-                        event = Finished(self._led(seen, parts) if options.is_led else seen)
+                        trace = replace(event.trace, result=result)
+                        trace = self._without_broken_promises(trace, asked_so_far, searcher)
+                        event = Finished(self._with_lead(trace, parts) if options.is_led else trace)
                 if event is None:
                     return
-                if not is_unseen:
+                if not is_hidden:
                     yield event
 
     def trace(
@@ -326,29 +330,31 @@ class Engine:
         where: Where = None,
         options: AnswerOptions = DEFAULT_OPTIONS,
     ) -> AnswerTrace:
-        """The record of an answer, without the events before it. Raises as `answer`."""
+        """The answer and the record of how it was made, without the events before. Raises the errors
+        of `answer`."""
         *_, last = self.answer(question, where, options)
         if not isinstance(last, Finished):
             raise TypeError(f"the last event of an answer is {type(last).__name__}")
         return last.trace
 
     def standalone(self, question: Question) -> Question:
-        """The question as it is understood after its `conversation`, whose questions are answered
-        first."""
+        """The question rewritten so that it is understood without its `conversation`. The earlier
+        questions of the conversation are answered first."""
         model = partial(open_rewriting_model, self._settings, self._connections)
         return after_conversation(
             question, lambda earlier: asdict(self.trace(earlier).result), model
         )
 
     def question_vector(self, text: str) -> Vectors:
-        """The unit vector of a question, by the model that compares sentences; shape
-        (dimension,)."""
+        """The unit vector of a question, shape (dimension,), by the model that compares
+        sentences."""
         return self._encoder().embed_query(text)
 
     def keeps_promises(self, result: QAResult) -> bool:
-        """Whether an answer may be seen as it is, on the published corpus."""
+        """Whether an answer keeps the promises about answers on the published corpus, so that it may
+        be shown as it is."""
         with self._snapshots.newest() as searcher:
-            return self._as_seen(result, result.question, searcher) == result
+            return self._shown(result, result.question, searcher) == result
 
     @property
     def _is_read_by_model(self) -> bool:
@@ -356,19 +362,20 @@ class Engine:
 
     @property
     def is_built(self) -> bool:
-        """Whether there is anything to ask; looks at names of files only."""
+        """Whether there is a corpus that can be asked; only names of files are checked."""
         return is_built(self._settings)
 
     def corpus_version(self) -> str:
-        """Changes with every publication, and with an index that is missing or damaged."""
+        """The version of the published corpus. It changes with every publication, and when an index
+        is missing or damaged."""
         return corpus_version(self._settings)
 
     def answers_version(self) -> str:
-        """Changes with the corpus, and with the settings, models and code that make an answer."""
+        """Fingerprint of the corpus, and of the settings, models and code that make an answer."""
         return fingerprint(self.corpus_version(), self.method_version())
 
     def method_version(self) -> str:
-        """Changes with the settings, models and code that make an answer; loads no model."""
+        """Fingerprint of the settings, models and code that make an answer; loads no model."""
         settings, pipeline = self._settings, self._pipeline()
         answering, thorough = settings.answering, ""
         if answering.effort != "quick":
@@ -391,9 +398,9 @@ class Engine:
             thorough,
         )
 
-    def _led(self, trace: AnswerTrace, parts: Sequence[str]) -> AnswerTrace:
-        """The trace with the paragraph that opens its answer. parts: of the question, where they
-        were answered one by one."""
+    def _with_lead(self, trace: AnswerTrace, parts: Sequence[str]) -> AnswerTrace:
+        """The trace with a lead paragraph at the beginning of its answer, if a model writes it.
+        parts: parts of the question, if they were answered one by one."""
         result, synthesis = trace.result, self._synthesis()
         if synthesis is None:
             return trace
@@ -402,49 +409,59 @@ class Engine:
         result = replace(result, lead=lead.sentences, usage=usage)
         return replace(trace, result=replace(result, answer=answer_of(result)), lead=lead)
 
-    def _promised(self, trace: AnswerTrace, asked: str, searcher: Searcher) -> AnswerTrace:
-        """The trace with the answer as it may be seen."""
-        result = self._as_seen(trace.result, asked, searcher)
-        for one in result.left_out:
-            if one.promise:
+    def _without_broken_promises(
+        self, trace: AnswerTrace, asked_so_far: str, searcher: Searcher
+    ) -> AnswerTrace:
+        """The trace without the claims that break promises about answers; each is logged.
+        asked_so_far: the question and its parts, whose words claims may repeat."""
+        result = self._shown(trace.result, asked_so_far, searcher)
+        for left_out in result.left_out:
+            if left_out.promise:
                 logger.error(
                     "Left out of the answer to %r (%s): %r: %s.",
                     result.question,
-                    one.promise,
-                    one.claim,
-                    one.why,
+                    left_out.promise,
+                    left_out.claim,
+                    left_out.why,
                 )
         return replace(trace, result=result)
 
-    def _as_seen(self, result: QAResult, asked: str, searcher: Searcher) -> QAResult:
-        return promised(result, asked, self._published((*result.claims, *result.nearest), searcher))
+    def _shown(self, result: QAResult, asked_so_far: str, searcher: Searcher) -> QAResult:
+        """The answer as it may be shown."""
+        corpus = self._published((*result.claims, *result.nearest), searcher)
+        return promised(result, asked_so_far, corpus)
 
     def _published(self, claims: Iterable[Claim], searcher: Searcher) -> PublishedCorpus:
+        """The published chunks and papers that the claims cite."""
         chunks = searcher.library.chunks(
-            {one.chunk_id for claim in claims for one in claim.citations}
+            {citation.chunk_id for claim in claims for citation in claim.citations}
         )
-        papers = {one.paper_id: searcher.library.facts_of(one.paper_id) for one in chunks.values()}
+        papers = {
+            chunk.paper_id: searcher.library.facts_of(chunk.paper_id) for chunk in chunks.values()
+        }
         return PublishedCorpus(chunks, papers, self._settings.answering.min_sources)
 
     def _opened(self) -> Searcher:
+        """A searcher of what is published now."""
         settings = self._settings
         shared = None if is_hosted(settings.embedding.model) else self._encoder()
         return open_searcher(settings, self._connections, shared, self._reranker(), self._planner())
 
-    @_made_once
+    @_opened_once
     def _reranker(self) -> SkippingReranker | None:
-        """The same for all publications, so that it warns only once."""
+        """One reranker for all publications, so that it warns only once."""
         settings = self._settings
         means = RerankerResources(self._tokens, settings.paths.models, settings.execution.n_workers)
         opened = open_reranker(settings.retrieval.reranker, means)
         return SkippingReranker(opened) if opened else None
 
-    @_made_once
+    @_opened_once
     def _planner(self) -> QueryPlanner:
-        """The same for all publications: after a fault, its model is not asked for a while."""
+        """One planner for all publications, so that its model is not used for some time after an
+        error."""
         return open_query_planner(self._settings, self._connections)
 
-    @_made_once
+    @_opened_once
     def _pipeline(self) -> AnswerPipeline:
         settings = self._settings
         return AnswerPipeline(
@@ -457,18 +474,18 @@ class Engine:
             settings.answering,
         )
 
-    @_made_once
+    @_opened_once
     def _synthesis(self) -> "Synthesis | None":
         return open_synthesis(self._settings, self._pipeline().scorer, self._connections)
 
-    @_made_once
+    @_opened_once
     def _thorough_planner(self) -> Planner:
         return open_planner(self._settings, self._connections)
 
-    @_made_once
+    @_opened_once
     def _encoder(self) -> KeptVectors:
-        """The model that compares sentences: that of the index if it runs here, else the embedded
-        one, so that comparing costs no request."""
+        """The model that compares sentences: the embedding model of the index if it runs locally,
+        else the packaged one, so that comparing costs no request."""
         settings = self._settings
         model = EmbeddingSettings() if is_hosted(settings.embedding.model) else settings.embedding
         return KeptVectors(
@@ -477,8 +494,9 @@ class Engine:
 
 
 @contextmanager
-def _costed(budget: Budget) -> Iterator[None]:
-    """Notes on a fault that leaves the question without an answer what was spent on it."""
+def _with_cost_in_errors(budget: Budget) -> Iterator[None]:
+    """An Unanswered error that is raised within the block gets the cost and the time spent on the
+    question."""
     started = perf_counter()
     try:
         yield
@@ -493,11 +511,12 @@ def open_engine(settings: Settings, connections: Connections | None = None) -> E
 
 
 def _question(question: str | Question, where: Where) -> Question:
+    """The question with its filter and the filter `where`."""
     question = asked(question) if isinstance(question, str) else question
-    narrower = _filter(where)
-    if narrower is None:
+    further = _filter(where)
+    if further is None:
         return question
-    return question.model_copy(update={"where": (question.where or EVERYTHING) & narrower})
+    return question.model_copy(update={"where": (question.where or EVERYTHING) & further})
 
 
 def _filter(where: Where) -> Filter | None:

@@ -1,8 +1,8 @@
-"""The publication that questions are asked of, and its exchange for a newer one.
+"""Keeps the newest publication of the corpus open, and replaces it when there is a newer one.
 
 The times and sizes of a few files show whether something was published. Tables and indexes are
-published one after another: until they fit each other again, the earlier publication stays open and
-is asked.
+published one after another; until they belong together again, the earlier publication stays open
+and is used.
 """
 
 import logging
@@ -18,19 +18,25 @@ from rag_assets.search.retrieval.search import Searcher
 
 logger = logging.getLogger(__name__)
 State = tuple[tuple[int, int, int] | None, ...]
+"""Inode, size and time of change of each file that changes with a publication; None for a missing
+file."""
 
 
 @dataclass
 class _Snapshot:
+    """An open publication."""
+
     searcher: Searcher
     state: State
     n_users: int = 0
+    """Number of questions in progress."""
     is_replaced: bool = False
+    """Whether a newer publication is open; then it is closed after the last question."""
 
 
 class Snapshots:
-    """Hands out the newest publication, and closes one after its last question. Safe to use from
-    several threads."""
+    """Gives each question the newest publication, and closes a replaced one after its last question.
+    Safe for several threads."""
 
     def __init__(
         self,
@@ -40,9 +46,9 @@ class Snapshots:
         fit: Callable[[], bool],
         is_built: Callable[[], bool],
     ) -> None:
-        """open_: opens what is published now. files: change with every publication. fit: whether
-        the published files belong together. is_built: whether there is anything to ask. Both are
-        called only after a change."""
+        """open_: opens the current publication. files: files that change with every publication.
+        fit: whether the published files belong together. is_built: whether there is a publication.
+        `fit` and `is_built` are called only after a change."""
         self._open = open_
         self._files = files
         self._fit = fit
@@ -50,7 +56,8 @@ class Snapshots:
         self._opening = Lock()
         self._counting = Lock()
         self._newest: _Snapshot | None = None
-        self._unfit: State | None = None
+        self._unusable: State | None = None
+        """State of files that do not belong together, or could not be opened."""
 
     def __enter__(self) -> Self:
         return self
@@ -61,13 +68,13 @@ class Snapshots:
 
     @contextmanager
     def newest(self) -> Iterator[Searcher]:
-        """The newest publication, for one question. Raises what opening raises if none was open
-        before.
+        """The newest publication, for one question. Raises the errors of opening it if no earlier
+        one is open.
 
-        The first question after a publication opens it; meanwhile, other questions are asked of the
+        The first question after a publication opens it; until it is open, other questions use the
         earlier one.
         """
-        snapshot = self._taken()
+        snapshot = self._acquired()
         try:
             yield snapshot.searcher
         finally:
@@ -77,15 +84,15 @@ class Snapshots:
             if is_last:
                 snapshot.searcher.close()
 
-    def _taken(self) -> _Snapshot:
-        """The newest open snapshot, counted as used; questions wait until the first one is open."""
+    def _acquired(self) -> _Snapshot:
+        """The newest open snapshot, with one more user. If none is open yet, waits until one is."""
         while True:
             is_first = self._newest is None
-            if (is_first or self._is_news(self._state())) and self._opening.acquire(
-                blocking=is_first
-            ):
+            is_due = is_first or self._is_new(self._state())
+            # only the first publication is worth waiting for while another thread opens it
+            if is_due and self._opening.acquire(blocking=is_first):
                 try:
-                    self._exchange()
+                    self._open_newest()
                 finally:
                     self._opening.release()
             with self._counting:
@@ -97,24 +104,25 @@ class Snapshots:
     def _state(self) -> State:
         return tuple(_stat(file) for file in self._files)
 
-    def _is_news(self, state: State) -> bool:
-        return self._newest is None or state not in (self._newest.state, self._unfit)
+    def _is_new(self, state: State) -> bool:
+        """Whether the files are neither those that are open nor known to be unusable."""
+        return self._newest is None or state not in (self._newest.state, self._unusable)
 
-    def _exchange(self) -> None:
-        """Serve what is published now, unless it is served already or does not fit together. One
-        thread at a time."""
-        state, served = self._state(), self._newest  # another thread may have been here first
-        if not self._is_news(state):
+    def _open_newest(self) -> None:
+        """Open the current publication, unless it is open already, or its files do not belong
+        together. Only one thread at a time."""
+        state, current = self._state(), self._newest
+        if not self._is_new(state):  # another thread has opened it
             return
-        if served is None or not self._is_built():
-            self._replace(None)  # what was deleted is not asked any more
+        if current is None or not self._is_built():
+            self._replace(None)  # a deleted corpus must not be used any more
             self._replace(_Snapshot(self._open(), state))
             return
-        is_less = any(
-            new is None and old is not None for new, old in zip(state, served.state, strict=True)
+        is_incomplete = any(
+            new is None and old is not None for new, old in zip(state, current.state, strict=True)
         )
         try:
-            opened = None if is_less or not self._fit() else _Snapshot(self._open(), state)
+            opened = None if is_incomplete or not self._fit() else _Snapshot(self._open(), state)
         except (RagAssetsError, OSError) as error:
             logger.warning(
                 "What was published anew cannot be opened, so the earlier publication is asked: %s",
@@ -122,11 +130,12 @@ class Snapshots:
             )
             opened = None
         if opened is None:
-            self._unfit = state
+            self._unusable = state
         else:
             self._replace(opened)
 
     def _replace(self, new: _Snapshot | None) -> None:
+        """Make `new` the newest snapshot; the old one is closed now or after its last question."""
         with self._counting:
             old, self._newest = self._newest, new
             if old is None:
@@ -139,7 +148,7 @@ class Snapshots:
 
 def _stat(file: Path) -> tuple[int, int, int] | None:
     try:
-        found = file.stat()
+        status = file.stat()
     except OSError:
         return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    return status.st_ino, status.st_size, status.st_mtime_ns

@@ -254,8 +254,13 @@ def hits_of(engine: Engine, question: Question, k: int) -> tuple[Found, ...]:
     errors of `Engine.search`."""
     standalone = engine.standalone(question)
     hits = engine.search(standalone, k) if has_words(standalone.question) else []
-    found = ((hit.chunk, hit.passage) for hit in hits)
     return tuple(
-        Found(chunk.paper_id, chunk.chunk_id, chunk.text, passage.page_start, passage.page_end)
-        for chunk, passage in found
+        Found(
+            hit.chunk.paper_id,
+            hit.chunk.chunk_id,
+            hit.chunk.text,
+            hit.passage.page_start,
+            hit.passage.page_end,
+        )
+        for hit in hits
     )

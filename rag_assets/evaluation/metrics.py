@@ -88,7 +88,11 @@ def _pages(start: int | None, end: int | None) -> range:
 
 
 def _answer_in_context(case: Case) -> float | None:
-    text = "\n".join(one.text for one in case.contexts)
+    return _key_facts_in("\n".join(found.text for found in case.contexts), case)
+
+
+def _key_facts_in(text: str, case: Case) -> float | None:
+    """The share of the key facts that occur in a text; None if the question has no answer."""
     facts = case.question.key_facts if case.is_answerable else ()
     return _share([holds_fact(text, fact) for fact in facts])
 
@@ -114,11 +118,6 @@ def _claims_carried(case: Case) -> float | None:
         else:
             are_supported.append(None if judged is None else judged >= FULL_SUPPORT_FROM)
     return _share(are_supported)
-
-
-def _key_facts(case: Case) -> float | None:
-    facts = case.question.key_facts if case.is_answerable else ()
-    return _share([holds_fact(case.result.answer, fact) for fact in facts])
 
 
 def _forbidden_facts(case: Case) -> float | None:
@@ -244,7 +243,12 @@ METRICS: tuple[Metric, ...] = (
         _claims_carried,
         0.9,
     ),
-    Metric("key_fact_recall", "Share of the key facts that the answer says.", _key_facts, 0.7),
+    Metric(
+        "key_fact_recall",
+        "Share of the key facts that the answer says.",
+        lambda case: _key_facts_in(case.result.answer, case),
+        0.7,
+    ),
     Metric(
         "forbidden_facts_avoided",
         "Share of the forbidden facts that the answer does not say.",

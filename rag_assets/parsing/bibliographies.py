@@ -364,7 +364,7 @@ def entries_of(library: Path, papers: Path, limits: ParseLimits) -> tuple[list[E
     entries, problems = _read(library, limits)
     folder = library.parent
     moved = [
-        replace(entry, files=tuple(_relative_name(folder / path, papers) for path in entry.files))
+        replace(entry, files=tuple(relative_name(folder / path, papers) for path in entry.files))
         for entry in entries
     ]
     return moved, problems
@@ -430,14 +430,15 @@ def _stem(file: PaperFile) -> str:
     return stem_of(name) or name
 
 
-def _relative_name(path: Path, papers: Path) -> str:
+def relative_name(path: Path, papers: Path) -> str:
+    """The path from the papers folder, with forward slashes."""
     return unicodedata.normalize(
         "NFC", Path(os.path.relpath(path.absolute(), papers.absolute())).as_posix()
     )
 
 
 def _file(path: Path, papers: Path, root: Path, limits: ParseLimits) -> PaperFile:
-    return PaperFile(path, _relative_name(path, papers), _problem(path, root, limits))
+    return PaperFile(path, relative_name(path, papers), _problem(path, root, limits))
 
 
 def _problem(path: Path, root: Path, limits: ParseLimits) -> str:

@@ -17,7 +17,15 @@ from pydantic import TypeAdapter, ValidationError
 
 from rag_assets.core.domain import SourceFormat
 from rag_assets.core.errors import UnreadableDocument
-from rag_assets.core.incremental import file_sha256, fingerprint, sealed, unsealed, write_atomically
+from rag_assets.core.incremental import (
+    Stamp,
+    file_sha256,
+    fingerprint,
+    sealed,
+    stamp_of,
+    unsealed,
+    write_atomically,
+)
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing import registry
 from rag_assets.parsing.discovery import CANNOT_BE_OPENED, Paper, PaperFile, safe_id
@@ -27,10 +35,6 @@ from rag_assets.parsing.shared.files import head_and_sha256
 
 _SETTLED_AFTER_NS = 2_000_000_000
 """More than the coarsest tick of a usual file system."""
-
-
-Stamp = tuple[int, int, int, int]
-"""Inode, size in bytes, time of the last change of the content, and of any change; times in ns."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,7 @@ class KnownFiles:
         """Format and hash of a file; it is opened only if it is new or has changed. Raises
         OSError."""
         name, now_ns = str(path.absolute()), time.time_ns()
-        stamp = _stamp(path)
+        stamp = stamp_of(path)
         known = self._earlier.get(name)
         if known is None or known.stands != stamp:
             known = _read(path, stamp)
@@ -103,17 +107,12 @@ class KnownFiles:
         for name, known in self._earlier.items():
             path = Path(name)
             try:
-                if _stamp(path) == known.stands and file_sha256(path) != known.sha256:
+                if stamp_of(path) == known.stands and file_sha256(path) != known.sha256:
                     yield path
             except (FileNotFoundError, NotADirectoryError):  # deleted: the next run notices it
                 continue
             except OSError:
                 yield path
-
-
-def _stamp(path: Path) -> Stamp:
-    status = path.stat()
-    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def _version() -> str:

@@ -8,7 +8,6 @@ into the papers folder, so that later runs work from the same list.
 
 import logging
 import os
-import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,7 +19,7 @@ from rag_assets.core.errors import MissingInput
 from rag_assets.core.incremental import staging
 from rag_assets.core.settings import ParseLimits
 from rag_assets.core.table_files import PROVENANCE_KEY, read_provenance, write_table
-from rag_assets.parsing.bibliographies import is_reference_library, papers_in
+from rag_assets.parsing.bibliographies import is_reference_library, papers_in, relative_name
 from rag_assets.parsing.discovery import (
     INDEX_NAME,
     Paper,
@@ -189,9 +188,7 @@ def _paths_of(row: Mapping[str, object]) -> list[str]:
 
 
 def _listed_file(path: Path, papers: Path, limits: ParseLimits) -> PaperFile:
-    relative = os.path.relpath(path.absolute(), papers.absolute())
-    name = unicodedata.normalize("NFC", Path(relative).as_posix())
-    return PaperFile(path, name, file_problem(path, limits))
+    return PaperFile(path, relative_name(path, papers), file_problem(path, limits))
 
 
 def _row_problem(listing: Path, listed_id: str, files: Sequence[PaperFile]) -> str:

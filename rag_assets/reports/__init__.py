@@ -1,8 +1,8 @@
-"""Reports: a template's sections asked of the corpus as questions, and written as verified claims
-with their evidence.
+"""Reports: the sections of a template are asked as questions, and the answers are written as
+verified claims with their evidence.
 
-A template says what is asked (`templates`, `plan`), answers come from the engine as for any
-question, and a report is a view of both (`report`, `markdown`, `spreadsheet`).
+`templates` reads a template and plans its questions; the engine answers them like any question;
+`report` puts the answers together, and `renderings` shows a report as text, web page or table.
 """
 
 from rag_assets.reports.report import Report, assembled

@@ -1,9 +1,9 @@
-"""A report as Markdown, as one HTML file without scripts that is made from the Markdown, and its
-tables for spreadsheets.
+"""Renders a report as Markdown, as one HTML file without scripts (made from the Markdown), and its
+tables as spreadsheets.
 
-Text of papers, templates and models is escaped: it makes no heading, link, image or HTML. The only
-links of the web page lead from the number of a quote to the quote. A spreadsheet has one row per
-paper; beside each answer its page and the quote it rests on.
+Text of papers, templates and models is escaped, so that it cannot become a heading, link, image or
+HTML. The only links of the web page lead from the number of a quote to the quote. A spreadsheet has
+one row per paper; next to each answer are its page and its quote.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -51,25 +51,26 @@ _HEAD = (
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
 )
 Mark = Callable[[NumberedQuote, str], str]
-"""quote, text behind a claim -> Markdown."""
+"""Function that turns a quote and the text of its mark, "[7]", into Markdown."""
 
 
 def as_markdown(report: Report) -> str:
-    """The report; the last line ends with a line break."""
+    """The report as Markdown; the last line ends with a line break."""
     return _markdown(report, lambda _quote, text: markdown_text(text))
 
 
 def as_web_page(report: Report) -> str:
-    """A complete HTML document. A policy in its head lets nothing in it run or be loaded."""
+    """The report as a complete HTML document. A content security policy in its head forbids scripts
+    and external resources."""
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = parser.parse(
         _markdown(report, lambda quote, text: f"[{markdown_text(text)}](#evidence-{quote.number})")
     )
     in_gaps = False
-    for token, following in zip(tokens, [*tokens[1:], None], strict=True):
+    for token, next_token in zip(tokens, [*tokens[1:], None], strict=True):
         if token.type == "list_item_open" and token.info:  # only the evidence is a numbered list
             token.attrSet("id", f"evidence-{token.info}")
-        if token.type == "paragraph_open" and following and following.content == f"**{GAPS}**":
+        if token.type == "paragraph_open" and next_token and next_token.content == f"**{GAPS}**":
             in_gaps = True
             token.attrSet("class", "gaps")
         if token.type == "bullet_list_open" and in_gaps:
@@ -85,18 +86,21 @@ def as_web_page(report: Report) -> str:
 
 
 def gap_sentence(gap: Gap) -> str:
-    """What is missing, and what was searched in vain, or read for an answer that is withheld."""
+    """A gap in words: what is missing, what was searched, and how many chunks were read."""
     about = f", of {_listed(gap.about)}" if gap.about else ""
     end = "" if f"{gap.missing}{about}".endswith((".", "?", "!")) else "."
     read = "nothing was found"
     if gap.n_chunks:
-        of = _listed(gap.papers) if not gap.about else "it" if len(gap.about) == 1 else "them"
-        read = f"{gap.n_chunks} chunk{'' if gap.n_chunks == 1 else 's'} of {of}"
+        if not gap.about:
+            papers = _listed(gap.papers)
+        else:
+            papers = "it" if len(gap.about) == 1 else "them"
+        read = f"{gap.n_chunks} chunk{'' if gap.n_chunks == 1 else 's'} of {papers}"
     return f"{gap.missing}{about}{end} {searched_in_vain(gap)}: {read}."
 
 
 def searched_in_vain(gap: Gap) -> str:
-    """What was searched for and where, without what was read; or that the answer is withheld."""
+    """Why there is no answer: what was searched, and where; or that the answer is withheld."""
     if gap.is_withheld:
         return WITHHELD.rstrip(".")
     searched = f' for "{gap.searched}"' if gap.searched != gap.missing else ""
@@ -105,7 +109,7 @@ def searched_in_vain(gap: Gap) -> str:
 
 
 def counts_sentence(written: WrittenSection) -> str:
-    """How many papers of a table have an answer in each column."""
+    """The number of papers in a table that have an answer, for each column, in words."""
     columns = zip(
         written.labels, zip(*(row.cells for row in written.rows), strict=True), strict=True
     )
@@ -113,17 +117,18 @@ def counts_sentence(written: WrittenSection) -> str:
     return f"Papers with an answer, of {len(written.rows)}: {counts}."
 
 
-def mark_of(one: NumberedQuote, report: Report, *, in_table: bool = False) -> str:
-    """What follows a claim: "[7]", the number of its quote, in a table with its page; or the place
-    of the quote, as the style cites it."""
+def mark_of(quote: NumberedQuote, report: Report, *, in_table: bool = False) -> str:
+    """The mark of a quote after a claim: its number, "[7]", in a table with its page; or, in a style
+    with references, the place of the quote."""
     if report.references:
-        return place if (place := place_of(one.citation)).endswith((")", "]")) else f"[{place}]"
-    pages = one.citation.page_words if in_table else ""
-    return f"[{one.number}, {pages}]" if pages else f"[{one.number}]"
+        place = place_of(quote.citation)
+        return place if place.endswith((")", "]")) else f"[{place}]"
+    pages = quote.citation.page_words if in_table else ""
+    return f"[{quote.number}, {pages}]" if pages else f"[{quote.number}]"
 
 
 def papers_listed(report: Report) -> Sequence[str]:
-    """The papers that are cited: the list of references of the style, or each id with its title."""
+    """The cited papers: the references of the style, or else each id with its title."""
     titles = ((paper, report.titles[paper]) for paper in report.papers)
     return report.references or [
         f"{paper}: {title}" if title != paper else paper for paper, title in titles
@@ -131,6 +136,7 @@ def papers_listed(report: Report) -> Sequence[str]:
 
 
 def made_by(report: Report) -> str:
+    """The last line of a report, which names the models."""
     by = f" Answers by {' and '.join(report.models)}." if report.models else ""
     return f"Every sentence was checked against the quotes in “{EVIDENCE}”.{by}"
 
@@ -151,7 +157,7 @@ def _markdown(report: Report, mark: Mark) -> str:
         parts += [f"## {EVIDENCE}", "\n".join(map(_evidence, report.evidence))]
         parts += [
             f"## {PAPERS}",
-            "\n".join(f"- {markdown_text(one)}" for one in papers_listed(report)),
+            "\n".join(f"- {markdown_text(paper)}" for paper in papers_listed(report)),
         ]
     parts.append(f"*{markdown_text(made_by(report))}*")
     return "\n\n".join(parts) + "\n"
@@ -177,25 +183,25 @@ def _section(written: WrittenSection, report: Report, mark: Mark) -> Iterator[st
 def _answer(
     answered: AnsweredQuestion, report: Report, mark: Mark, *, has_question: bool
 ) -> Iterator[str]:
-    asked = f"**{markdown_text(answered.asks)}** " if has_question else ""
-    lead, claims = (
-        " ".join(
-            f"{markdown_text(one.said)} {''.join(mark(quote, mark_of(quote, report)) for quote in one.evidence)}"
-            for one in told
-        )
-        for told in (answered.lead, answered.statements)
-    )
-    paragraphs = [part for part in (lead, claims) if part] or [_NOTHING]
-    yield f"{asked}{paragraphs[0]}"
+    question = f"**{markdown_text(answered.asks)}** " if has_question else ""
+    lead = _claims(answered.lead, report, mark)
+    statements = _claims(answered.statements, report, mark)
+    paragraphs = [part for part in (lead, statements) if part] or [_NOTHING]
+    yield f"{question}{paragraphs[0]}"
     yield from paragraphs[1:]
     yield from (f"*{markdown_text(remark)}*" for remark in answered.remarks)
 
 
-def _cell(claims: Sequence[CitedClaim], report: Report, mark: Mark) -> str:
+def _claims(
+    claims: Sequence[CitedClaim], report: Report, mark: Mark, *, in_table: bool = False
+) -> str:
+    """Claims with the marks of their quotes; empty without claims."""
     return " ".join(
-        f"{markdown_text(one.said)} "
-        + "".join(mark(quote, mark_of(quote, report, in_table=True)) for quote in one.evidence)
-        for one in claims
+        f"{markdown_text(claim.said)} "
+        + "".join(
+            mark(quote, mark_of(quote, report, in_table=in_table)) for quote in claim.evidence
+        )
+        for claim in claims
     )
 
 
@@ -207,7 +213,7 @@ def _table(written: WrittenSection, report: Report, mark: Mark) -> str:
     lines += [
         _line(
             markdown_text(report.titles.get(row.paper_id, row.paper_id)),
-            *(_cell(cell, report, mark) or _NOTHING for cell in row.cells),
+            *(_claims(cell, report, mark, in_table=True) or _NOTHING for cell in row.cells),
         )
         for row in written.rows
     ]
@@ -218,8 +224,9 @@ def _line(*cells: str) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _evidence(one: NumberedQuote) -> str:
-    return f"{one.number}. “{markdown_text(one.citation.quote)}” — {markdown_text(place_of(one.citation))}"
+def _evidence(quote: NumberedQuote) -> str:
+    text, place = markdown_text(quote.citation.quote), markdown_text(place_of(quote.citation))
+    return f"{quote.number}. “{text}” — {place}"
 
 
 _MAX_CELL_CHARS = 32_767
@@ -229,12 +236,12 @@ _NOT_IN_SHEET_NAMES = str.maketrans(dict.fromkeys("[]:*?/\\", " "))
 
 
 def as_csv(report: Report) -> bytes:
-    """The tables of a report one below the other, each with its header."""
+    """The tables of a report as CSV, one below the other, each with its header."""
     return csv_bytes(row for section in _tables(report) for row in _rows(section, report))
 
 
 def as_xlsx(report: Report) -> bytes:
-    """The bytes of a workbook with a sheet for each table."""
+    """The tables of a report as the bytes of an Excel workbook, one sheet per table."""
     book = Workbook(write_only=True)
     for number, section in enumerate(_tables(report), start=1):
         name = f"{number} {legible(section.section.heading).translate(_NOT_IN_SHEET_NAMES)}"
@@ -252,27 +259,27 @@ def _tables(report: Report) -> list[WrittenSection]:
 
 
 def _rows(section: WrittenSection, report: Report) -> Iterator[list[str]]:
-    """A header, then the papers. An answer that is missing has the reason in the column of its
-    quote."""
-    beside = (
+    """The rows of a table: a header, then one row per paper, with three columns per question:
+    answer, pages and quote. If there is no answer, the reason is in the column of the quote."""
+    names = (
         name
         for label in section.labels
         for name in (label, f"{label}: page", f"{label}: quote, or why none")
     )
-    yield [*map(_text, ("paper", "title", *beside))]
+    yield [*map(_text, ("paper", "title", *names))]
     for row in section.rows:
         cells = zip(row.cells, reasons_of(row, section), strict=True)
         answers: list[str] = []
         for claims, reason in cells:
-            quotes = [one.citation for claim in claims for one in claim.evidence]
-            pages = dict.fromkeys(one.page_words for one in quotes if one.page_words)
-            quoted = " | ".join(one.quote for one in quotes) or reason
-            answers += (" ".join(claim.said for claim in claims), "; ".join(pages), quoted)
+            citations = [quote.citation for claim in claims for quote in claim.evidence]
+            pages = dict.fromkeys(filter(None, (each.page_words for each in citations)))
+            quotes = " | ".join(citation.quote for citation in citations) or reason
+            answers += (" ".join(claim.said for claim in claims), "; ".join(pages), quotes)
         yield [*map(_text, (row.paper_id, report.titles.get(row.paper_id, ""), *answers))]
 
 
 def reasons_of(row: PaperRow, section: WrittenSection) -> list[str]:
-    """Why each cell of a row has no answer; empty for those that have one."""
+    """For each cell of a row, why it has no answer; empty for a cell with an answer."""
     reasons = {
         gap.missing: searched_in_vain(gap) for gap in section.gaps if row.paper_id in gap.about
     }

@@ -1,5 +1,5 @@
-"""A report as a view of a template and the answers to its questions: claims, tables, gaps, and the
-evidence of all."""
+"""Puts a report together from a template and the answers to its questions: claims, tables, gaps,
+and the evidence of all claims."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from rag_assets.core.domain import Citation, Claim, QAResult
 from rag_assets.reports.templates import PlannedQuestion, ReportPlan, Section, Template
 
 NOTHING_HOLDS = INSUFFICIENT
-"""Shown where no claim holds."""
+"""Shown in place of an answer without claims."""
 
 
 @dataclass(frozen=True)
@@ -23,66 +23,72 @@ class NumberedQuote:
 
 @dataclass(frozen=True)
 class CitedClaim:
+    """A claim with its numbered quotes."""
+
     text: str
     evidence: tuple[NumberedQuote, ...]
     note: str = ""
-    """That its quotes carry a part of it only, or how it is computed from them."""
+    """Remark that its quotes support only a part of it, or how it is computed from them."""
 
     @property
     def said(self) -> str:
-        """The claim with its note."""
+        """The claim followed by its note."""
         return f"{self.text} ({self.note})" if self.note else self.text
 
 
 @dataclass(frozen=True)
 class Gap:
-    """Something a section asks that the papers read do not say."""
+    """A question of a section, or a part of it, to which no answer was found."""
 
     missing: str
+    """The question or part, in the words of the template."""
     searched: str
     """The question that was asked of the corpus."""
     where: str
-    """What was searched: the papers named and the filter; empty for the whole corpus and for whole
+    """The filter of the search, with the named papers; empty for the whole corpus and for whole
     papers."""
     n_chunks: int
-    """How many chunks were read in vain."""
+    """Number of chunks that were read without result."""
     papers: tuple[str, ...]
-    """Ids of the papers that those belong to."""
+    """Ids of the papers of these chunks."""
     about: tuple[str, ...] = ()
-    """Ids of the papers it is missing for, of those that were to say it; empty where no papers were
-    named."""
+    """Ids of the named papers for which the answer is missing; empty if no papers were named."""
     is_withheld: bool = False
-    """There was an answer, which did not keep the promises about answers: the papers may say it."""
+    """Whether there was an answer that broke the promises about answers. The papers may contain the
+    answer then."""
 
 
 @dataclass(frozen=True)
 class AnsweredQuestion:
-    """What a section says to one of its questions."""
+    """The answer of a section to one of its questions."""
 
     asks: str
-    """The question as the template has it."""
+    """The question in the words of the template."""
     lead: tuple[CitedClaim, ...]
-    """The sentences that open the answer, with the quotes of the statements that they rest on."""
+    """The sentences at the beginning of the answer, with the quotes of the statements that they
+    summarise."""
     statements: tuple[CitedClaim, ...]
-    """None where nothing holds."""
+    """Empty if there is no answer."""
     remarks: tuple[str, ...]
-    """What a reader must know besides: that few papers support it."""
+    """Remarks for the reader, for example that few papers support the answer."""
 
 
 @dataclass(frozen=True)
 class PaperRow:
-    """What a table says about one paper."""
+    """A row of a table: the answers from one paper."""
 
     paper_id: str
     cells: tuple[tuple[CitedClaim, ...], ...]
-    """One per label, empty where nothing holds."""
+    """The claims for each label; empty if there is no answer."""
 
 
 @dataclass(frozen=True)
 class WrittenSection:
+    """A section of a report: answers as text, or a table, and the gaps."""
+
     section: Section
     answers: tuple[AnsweredQuestion, ...]
-    """In text, in the order of the questions."""
+    """The answers as text, in the order of the questions."""
     labels: tuple[str, ...]
     """Names of the columns of the table."""
     rows: tuple[PaperRow, ...]
@@ -94,17 +100,17 @@ class WrittenSection:
 
     @property
     def statements(self) -> tuple[CitedClaim, ...]:
-        """All of them, in leads, text and cells."""
-        in_rows = (one for row in self.rows for cell in row.cells for one in cell)
+        """All claims of the section, in leads, text and cells."""
+        in_rows = (claim for row in self.rows for cell in row.cells for claim in cell)
         in_text = (
-            one for answered in self.answers for one in (*answered.lead, *answered.statements)
+            claim for answered in self.answers for claim in (*answered.lead, *answered.statements)
         )
         return (*in_text, *in_rows)
 
 
 @dataclass(frozen=True)
 class Report:
-    """Everything that a rendering shows."""
+    """A report with everything that a rendering shows."""
 
     template: Template
     sections: tuple[WrittenSection, ...]
@@ -112,31 +118,32 @@ class Report:
     papers: tuple[str, ...]
     """Ids of the papers that are cited, in order of first use."""
     titles: Mapping[str, str]
-    """By paper id, of the papers that are cited or have a row; the id where a paper has no
-    title."""
+    """Id of each paper that is cited or has a row -> its title, or its id if it has none."""
     models: tuple[str, ...]
-    """What wrote or chose the claims."""
+    """Names of the models that wrote or chose the claims."""
     references: tuple[str, ...] = ()
-    """The papers that are cited, in a style with a list of references; there a claim is followed by
-    the place of its quotes, not by their numbers."""
+    """The list of references, in a style that has one. A claim is then followed by the places of
+    its quotes, not by their numbers."""
 
 
 class _Numbering:
-    """Gives each quote its number; a quote that is used again keeps its own."""
+    """Numbers the quotes of a report; a quote that is used again keeps its number."""
 
     def __init__(self) -> None:
         self.evidence: dict[tuple[str, int, int], NumberedQuote] = {}
+        """Chunk, start and end of a quote -> the numbered quote."""
 
     def statements(self, claims: Iterable[Claim]) -> tuple[CitedClaim, ...]:
-        cited = []
+        """The claims with numbered quotes."""
+        cited_claims = []
         for claim in claims:
             quotes = []
-            for one in claim.citations:
-                quote = NumberedQuote(len(self.evidence) + 1, one)
-                place = (one.chunk_id, one.start, one.end)
+            for citation in claim.citations:
+                quote = NumberedQuote(len(self.evidence) + 1, citation)
+                place = (citation.chunk_id, citation.start, citation.end)
                 quotes.append(self.evidence.setdefault(place, quote))
-            cited.append(CitedClaim(claim.text, tuple(quotes), claim_note(claim)))
-        return tuple(cited)
+            cited_claims.append(CitedClaim(claim.text, tuple(quotes), claim_note(claim)))
+        return tuple(cited_claims)
 
 
 def assembled(
@@ -145,10 +152,10 @@ def assembled(
     titles: Mapping[str, str],
     paper_of: Mapping[str, str],
 ) -> Report:
-    """The report of a plan. titles: of papers by id. paper_of: the paper of each chunk that was
-    read.
+    """The report of a plan. titles: id of a paper -> its title. paper_of: id of a chunk -> id of its
+    paper.
 
-    A question without an answer is a gap, as one that was refused.
+    A question without an answer becomes a gap, like a refused question.
     """
     by_id = {answer.question_id: answer for answer in answers}
     numbering = _Numbering()
@@ -157,11 +164,11 @@ def assembled(
         for section in plan.template.sections
     )
     evidence = tuple(numbering.evidence.values())
-    cited = tuple(dict.fromkeys(one.citation.paper_id for one in evidence))
+    cited = tuple(dict.fromkeys(quote.citation.paper_id for quote in evidence))
     shown = (*cited, *(row.paper_id for section in sections for row in section.rows))
     models = dict.fromkeys(answer.model.split()[0] for answer in answers if answer.claims)
-    named = {paper: titles.get(paper) or paper for paper in shown}
-    return Report(plan.template, sections, evidence, cited, named, tuple(models))
+    shown_titles = {paper: titles.get(paper) or paper for paper in shown}
+    return Report(plan.template, sections, evidence, cited, shown_titles, tuple(models))
 
 
 def _written(
@@ -171,77 +178,82 @@ def _written(
     numbering: _Numbering,
     paper_of: Mapping[str, str],
 ) -> WrittenSection:
-    said: list[AnsweredQuestion] = []
-    rows: dict[str, list[tuple[CitedClaim, ...]]] = {}
+    """A section from the answers to its questions. A cell of a table shows one claim, unless the
+    template sets another length."""
+    texts: list[AnsweredQuestion] = []
+    cells_of: dict[str, list[tuple[CitedClaim, ...]]] = {}
     labels: dict[str, None] = {}
     gaps: list[Gap] = []
-    for one in planned:
-        answer = answers.get(one.question.id)
-        most = 1 if one.column and not section.settings.length else section.settings.length
-        claims = answer.claims[:most] if answer else ()
+    for question in planned:
+        answer = answers.get(question.question.id)
+        max_claims = section.settings.length or (1 if question.column else None)
+        claims = answer.claims[:max_claims] if answer else ()
         statements = numbering.statements(claims)
-        gaps += _gaps(one, answer, claims, paper_of)
-        if one.paper_id is None:
+        gaps += _gaps(question, answer, claims, paper_of)
+        if question.paper_id is None:
             notes = notes_of(replace(answer, unanswered=())) if answer else ()
             lead = _lead(answer, statements) if answer else ()
-            said.append(AnsweredQuestion(one.asks, lead, statements, tuple(notes)))
+            texts.append(AnsweredQuestion(question.asks, lead, statements, tuple(notes)))
         else:
-            rows.setdefault(one.paper_id, []).append(statements)
-            labels[one.asks] = None
-    cells = tuple(PaperRow(paper, tuple(own)) for paper, own in rows.items())
-    return WrittenSection(section, tuple(said), tuple(labels), cells, tuple(_together(gaps)))
+            cells_of.setdefault(question.paper_id, []).append(statements)
+            labels[question.asks] = None
+    rows = tuple(PaperRow(paper, tuple(cells)) for paper, cells in cells_of.items())
+    return WrittenSection(section, tuple(texts), tuple(labels), rows, tuple(_merged(gaps)))
 
 
 def _lead(answer: QAResult, shown: Sequence[CitedClaim]) -> tuple[CitedClaim, ...]:
-    """The sentences of the lead that rest on statements that are shown only."""
-    cited = []
+    """The sentences of the lead whose claims are all shown, with the quotes of these claims. Their
+    numbers count from 1."""
+    cited_claims = []
     for sentence in answer.lead:
         if max(sentence.claims) <= len(shown):
             quotes = (quote for number in sentence.claims for quote in shown[number - 1].evidence)
-            cited.append(CitedClaim(sentence.text, tuple(dict.fromkeys(quotes))))
-    return tuple(cited)
+            cited_claims.append(CitedClaim(sentence.text, tuple(dict.fromkeys(quotes))))
+    return tuple(cited_claims)
 
 
 def _gaps(
-    one: PlannedQuestion,
+    planned: PlannedQuestion,
     answer: QAResult | None,
     claims: Sequence[Claim],
     paper_of: Mapping[str, str],
 ) -> list[Gap]:
-    """What no claim answers, and the papers that no claim cites though the section or the question
-    names them.
+    """The gaps of one question: the question if it has no answer, or else its unanswered parts; and
+    one gap for the papers that the section or the question names and no claim cites.
 
-    claims: those of the answer that are shown.
+    claims: the claims of the answer that are shown.
     """
-    question = one.question
-    read = answer.contexts if answer else ()
-    papers = tuple(dict.fromkeys(paper_of[chunk] for chunk in read if chunk in paper_of))
+    question = planned.question
+    chunk_ids = answer.contexts if answer else ()
+    papers = tuple(dict.fromkeys(paper_of[chunk] for chunk in chunk_ids if chunk in paper_of))
     is_answered = answer is not None and bool(answer.claims)
     is_withheld = answer is not None and answer.withheld
-    missing = (
-        [part if one.paper_id is None else f"{one.asks}: {part}" for part in answer.unanswered]
-        if answer and is_answered
-        else [one.asks]
-    )
-    if one.paper_id is None:
+    missing = [planned.asks]
+    if answer and is_answered:
+        prefix = "" if planned.paper_id is None else f"{planned.asks}: "
+        missing = [f"{prefix}{part}" for part in answer.unanswered]
+    uncited_gap: list[Gap] = []
+    if planned.paper_id is None:
         cited = {citation.paper_id for claim in claims for citation in claim.citations}
-        # the papers that the question was put to: those of its section, else those that it names
-        named = one.question.paper_ids or (answer.named_papers if answer else ())
-        silent = tuple(paper for paper in named if is_answered and paper not in cited)
-        n_silent = sum(paper_of.get(chunk) in silent for chunk in read)
+        # the papers of the section, or else those that the question names
+        named = question.paper_ids or (answer.named_papers if answer else ())
+        uncited = tuple(paper for paper in named if is_answered and paper not in cited)
+        n_chunks = sum(paper_of.get(chunk) in uncited for chunk in chunk_ids)
         where = str(question.filter)
-        last = [Gap(one.asks, question.question, "", n_silent, silent, silent)] if silent else []
+        if uncited:
+            uncited_gap = [Gap(planned.asks, question.question, "", n_chunks, uncited, uncited)]
     else:
-        where, last = str(question.where or ""), []
-    about = (one.paper_id,) if one.paper_id is not None else ()
+        where = str(question.where or "")
+    about = (planned.paper_id,) if planned.paper_id is not None else ()
     gaps = [
-        Gap(what, question.question, where, len(read), papers, about, is_withheld)
+        Gap(what, question.question, where, len(chunk_ids), papers, about, is_withheld)
         for what in missing
     ]
-    return gaps + last
+    return gaps + uncited_gap
 
 
-def _together(gaps: Sequence[Gap]) -> list[Gap]:
+def _merged(gaps: Sequence[Gap]) -> list[Gap]:
+    """The gaps, where those that miss the same thing for different papers are one gap."""
     merged: dict[tuple[str, str, bool, bool], Gap] = {}
     for gap in gaps:
         key = (gap.missing, gap.searched, bool(gap.about), gap.is_withheld)

@@ -18,8 +18,8 @@ What the table compares.
 
 The same as JSON: {"title": ..., "sections": [{"heading": ..., "guidance": ...}]}.
 
-What a template asks: its questions, how each is to be answered, and the place of each in the
-report.
+The module also makes the plan of a report: the questions of its template, how each is to be
+answered, and where the answer is shown.
 """
 
 import tomllib
@@ -40,7 +40,8 @@ from rag_assets.questions.files import MAX_QUESTION_CHARS, FilterText, NonEmpty
 MAX_TEMPLATE_CHARS = 200_000
 MAX_SECTIONS = 200
 MAX_ITEMS = 500
-"""Questions written as list items in a template: each is a request where a model answers."""
+"""Largest number of list items in a template. Each is a question, and so a request if a model
+answers."""
 SUFFIXES = (".md", ".json")
 
 
@@ -93,25 +94,25 @@ class Section:
     """One heading of a template and the text below it."""
 
     key: str
-    """Stays the same while the heading does: "methods", or "methods-2" for the second of that
-    name."""
+    """Made from the heading: "methods", or "methods-2" for the second section of that name."""
     heading: str
     level: int
-    """2 to 6."""
+    """Level of the heading, 2 to 6."""
     guidance: str
     items: tuple[str, ...]
-    """Questions written as a list."""
+    """Questions that are written as a list."""
     settings: SectionSettings
 
     @property
     def asks(self) -> bool:
-        """Whether something is asked; a heading that only groups others has nothing below it."""
+        """Whether the section has a question. A heading that only groups other sections has
+        none."""
         return bool(self.guidance or self.items or self.settings.columns)
 
 
 @dataclass(frozen=True)
 class Template:
-    """A report that is to be written."""
+    """The outline and the questions of a report."""
 
     name: str
     title: str
@@ -120,7 +121,7 @@ class Template:
 
     @property
     def outline(self) -> str:
-        """The headings, for the model that answers one section."""
+        """The headings, indented by level; shown to the model that answers one section."""
         return "\n".join(
             f"{'  ' * (section.level - 2)}- {section.heading}" for section in self.sections
         )
@@ -128,17 +129,19 @@ class Template:
 
 @dataclass
 class _SectionDraft:
+    """A section while a template is read; the first one is the title."""
+
     heading: str
     level: int
     place: str
-    """Where it is written, for messages."""
+    """Its line or JSON path, for messages."""
     paragraphs: list[str]
     items: list[str]
     settings: SectionSettings
 
 
 def template_files(folder: Path) -> list[Path]:
-    """The templates of a folder, by name, without hidden files; empty when there is no such
+    """The templates in a folder, sorted by name, without hidden files; empty if there is no such
     folder."""
     return sorted(
         path
@@ -148,7 +151,8 @@ def template_files(folder: Path) -> list[Path]:
 
 
 def load_template(path: Path) -> Template:
-    """Read a template. Raises MissingInput, InvalidTemplate naming file, line and remedy."""
+    """Read a template file. Raises MissingInput, and InvalidTemplate with file, line and
+    remedy."""
     try:
         text = path.read_text("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -161,8 +165,8 @@ def load_template(path: Path) -> Template:
 
 
 def template_of_table(columns: Mapping[str, str], where: str | None = None) -> Template:
-    """A report that is one table of all papers. columns: question by name. where: a filter; the
-    papers that pass it. Raises InvalidTemplate."""
+    """The template of a report that consists of one table of all papers. columns: name -> question.
+    where: filter for the papers. Raises InvalidTemplate."""
     try:
         settings = SectionSettings(papers="all", where=where, columns=dict(columns))
     except ValidationError as error:
@@ -172,15 +176,15 @@ def template_of_table(columns: Mapping[str, str], where: str | None = None) -> T
     )
 
 
-def columns_of(asked: Iterable[str]) -> dict[str, str]:
-    """The question by the name of its column, of "Sample=How many took part?" or of a question
-    alone, its own name.
+def columns_of(lines: Iterable[str]) -> dict[str, str]:
+    """Name of a column -> its question. A line is "Sample=How many took part?", or a question
+    alone, which is its own name.
 
-    A name ends at a = before a capital letter, so "Is k=60 used?" is all question. Raises
-    InvalidTemplate when two columns have one name, or one has none.
+    A name ends at "=" only before a capital letter, so all of "Is k=60 used?" is a question. Raises
+    InvalidTemplate when two columns have the same name, or one has no name.
     """
     columns: dict[str, str] = {}
-    for line in asked:
+    for line in lines:
         name, _, question = (part.strip() for part in line.partition("="))
         if not question[:1].isalpha() or question[0].islower():
             name = question = line.strip()
@@ -195,17 +199,16 @@ def columns_of(asked: Iterable[str]) -> dict[str, str]:
 
 
 def parse_template(text: str, path: Path) -> Template:
-    """The template written in `text`; path: its file, for messages and its name. Raises
-    InvalidTemplate."""
+    """The template in `text`. path: its file, for messages, and for the name of the template.
+    Raises InvalidTemplate."""
     if len(text) > MAX_TEMPLATE_CHARS:
         raise InvalidTemplate(
             f"{path} has {len(text)} characters; a template has at most {MAX_TEMPLATE_CHARS}."
         )
-    drafts = (
-        _json_drafts(text, path)
-        if path.suffix == ".json"
-        else _drafts(MarkdownIt("commonmark").parse(text), path)
-    )
+    if path.suffix == ".json":
+        drafts = _json_drafts(text, path)
+    else:
+        drafts = _drafts(MarkdownIt("commonmark").parse(text), path)
     if not drafts or drafts[0].level != 1:
         raise InvalidTemplate.at(path, "line 1", "a template begins with its title: # Title")
     title, *sections = drafts
@@ -213,7 +216,7 @@ def parse_template(text: str, path: Path) -> Template:
         raise InvalidTemplate.at(
             path, title.place, "the list stands below the title; put it below a ## heading"
         )
-    if extra := next((one for one in sections if one.level == 1), None):
+    if extra := next((section for section in sections if section.level == 1), None):
         raise InvalidTemplate.at(
             path, extra.place, "there is a second title; sections are headed ##"
         )
@@ -221,15 +224,16 @@ def parse_template(text: str, path: Path) -> Template:
         raise InvalidTemplate(
             f"{path} has {len(sections)} sections (##); a report has 1 to {MAX_SECTIONS}."
         )
-    if (n_items := sum(len(one.items) for one in sections)) > MAX_ITEMS:
+    if (n_items := sum(len(section.items) for section in sections)) > MAX_ITEMS:
         raise InvalidTemplate(
             f"{path} asks {n_items} questions in lists; a report has at most {MAX_ITEMS}."
         )
     keyed = [
         _section(draft, key, path) for draft, key in zip(sections, _keys(sections), strict=True)
     ]
-    for section, draft, following in zip(keyed, sections, [*sections[1:], None], strict=True):
-        if not section.asks and (following is None or following.level <= section.level):
+    for section, draft, next_draft in zip(keyed, sections, [*sections[1:], None], strict=True):
+        has_subsection = next_draft is not None and next_draft.level > section.level
+        if not section.asks and not has_subsection:
             raise InvalidTemplate.at(
                 path, draft.place, f'the section "{section.heading}" does not say what it is about'
             )
@@ -237,6 +241,7 @@ def parse_template(text: str, path: Path) -> Template:
 
 
 def _drafts(tokens: list[Token], path: Path) -> list[_SectionDraft]:
+    """The title and the sections of a template in Markdown."""
     drafts: list[_SectionDraft] = []
     for at, token in enumerate(tokens):
         place = f"line {token.map[0] + 1 if token.map else 1}"
@@ -250,8 +255,9 @@ def _drafts(tokens: list[Token], path: Path) -> list[_SectionDraft]:
         elif token.type == "paragraph_open":
             if not drafts:
                 raise InvalidTemplate.at(path, place, "a template begins with its title: # Title")
-            written = drafts[-1].items if token.level else drafts[-1].paragraphs
-            written.append(_flat(tokens[at + 1].content))
+            is_item = token.level > 0  # a paragraph inside a list
+            texts = drafts[-1].items if is_item else drafts[-1].paragraphs
+            texts.append(_flat(tokens[at + 1].content))
         elif token.type == "fence" and drafts:
             drafts[-1].settings = _settings(token, path, place)
     return drafts
@@ -274,35 +280,39 @@ def _settings(token: Token, path: Path, place: str) -> SectionSettings:
 
 
 def _problems(error: ValidationError) -> str:
-    return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+    """What pydantic found wrong, with the path of each field."""
+    return "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
 
 
 def _json_drafts(text: str, path: Path) -> list[_SectionDraft]:
+    """The title and the sections of a template in JSON."""
     try:
-        given = JsonTemplate.model_validate_json(text)
+        template = JsonTemplate.model_validate_json(text)
     except ValidationError as error:
         known = ", ".join(JsonTemplate.model_fields), ", ".join(JsonSection.model_fields)
         raise InvalidTemplate(
             f"{path}: {_problems(error)}. A template has {known[0]}; a section {known[1]}."
         ) from error
     title = _SectionDraft(
-        _flat(given.title) or path.stem,
+        _flat(template.title) or path.stem,
         1,
         "title",
-        [_flat(given.introduction)],
+        [_flat(template.introduction)],
         [],
         SectionSettings(),
     )
     return [title] + [
         _SectionDraft(
-            _flat(one.heading),
-            one.level,
+            _flat(section.heading),
+            section.level,
             f"sections.{number}",
-            [_flat(one.guidance)] if one.guidance.strip() else [],
-            list(map(_flat, one.items)),
-            SectionSettings(**{name: getattr(one, name) for name in SectionSettings.model_fields}),
+            [_flat(section.guidance)] if section.guidance.strip() else [],
+            list(map(_flat, section.items)),
+            SectionSettings(
+                **{name: getattr(section, name) for name in SectionSettings.model_fields}
+            ),
         )
-        for number, one in enumerate(given.sections)
+        for number, section in enumerate(template.sections)
     ]
 
 
@@ -323,6 +333,7 @@ def _section(draft: _SectionDraft, key: str, path: Path) -> Section:
 
 
 def _keys(drafts: list[_SectionDraft]) -> list[str]:
+    """The key of each section, see `Section.key`."""
     keys: list[str] = []
     for draft in drafts:
         slug = "-".join(
@@ -341,38 +352,44 @@ def _flat(text: str) -> str:
 
 
 FindPapers = Callable[[Section], Sequence[str]]
-"""Ids of the papers of a section that does not name them one by one, in the order of its rows."""
+"""Function that finds the papers of a section that does not name them; their ids in the order of
+rows."""
 
 
 @dataclass(frozen=True)
 class PlannedQuestion:
+    """A question of a report, and how it is answered."""
+
     section: str
     """Key of the section."""
     asks: str
-    """What is missing when nothing answers it."""
+    """The question as a reader sees it: the list item, the guidance, or the name of the column."""
     question: Question
     options: AnswerOptions
     paper_id: str | None = None
-    """The paper it is about, in a table."""
+    """In a table, the paper of the row."""
     column: str | None = None
-    """The column of the table that shows its answer."""
+    """In a table, the name of the column."""
 
 
 @dataclass(frozen=True)
 class ReportPlan:
-    """A template and everything that is asked for it."""
+    """A template and all of its questions."""
 
     template: Template
     questions: tuple[PlannedQuestion, ...]
 
     def of(self, section: Section) -> list[PlannedQuestion]:
-        return [one for one in self.questions if one.section == section.key]
+        """The questions of a section."""
+        return [question for question in self.questions if question.section == section.key]
 
 
 def plan_report(template: Template, find_papers: FindPapers) -> ReportPlan:
-    """Everything that a template asks."""
+    """The plan of a report."""
     planned = [
-        one for section in template.sections for one in _planned(section, template, find_papers)
+        question
+        for section in template.sections
+        for question in _planned(section, template, find_papers)
     ]
     return ReportPlan(template, tuple(planned))
 
@@ -380,38 +397,39 @@ def plan_report(template: Template, find_papers: FindPapers) -> ReportPlan:
 def _planned(
     section: Section, template: Template, find_papers: FindPapers
 ) -> Iterator[PlannedQuestion]:
+    """The questions of a section: one per paper and column of a table, or one per list item, or one
+    of heading and guidance."""
     settings = section.settings
     options = AnswerOptions(
         k=settings.k,
-        background=Background(template.outline, _part(section, template)),
+        background=Background(template.outline, _description(section, template)),
         max_tries=MAX_TRIES,
     )
     if settings.columns:
         for paper_id in settings.listed_papers or dict.fromkeys(find_papers(section)):
-            yield from _about_paper(section, paper_id, options)
+            yield from _row_questions(section, paper_id, options)
         return
-    # A question of a list is asked unchanged, because the words of the heading would be searched
-    # for, too.
-    for number, item in enumerate(
-        section.items or ((section.guidance,) if section.guidance else ()), start=1
-    ):
-        is_alone = bool(section.items) and item.endswith("?")
+    guidance = (section.guidance,) if section.guidance else ()
+    for number, item in enumerate(section.items or guidance, start=1):
+        # a question in a list is asked without the heading, whose words would be searched too
+        is_question = bool(section.items) and item.endswith("?")
         question = Question(
             id=f"{section.key}/{number}",
-            question=item if is_alone else f"{section.heading}: {item}",
+            question=item if is_question else f"{section.heading}: {item}",
             paper_ids=settings.listed_papers,
             where=settings.where,
         )
         yield PlannedQuestion(section.key, item, question, options)
 
 
-def _part(section: Section, template: Template) -> str:
+def _description(section: Section, template: Template) -> str:
+    """What the model is told about the section that it answers."""
     lines = [template.title, template.introduction, f"This part: {section.heading}"]
     return "\n".join(line for line in (*lines, section.guidance if section.items else "") if line)
 
 
 def subject_of(section: Section) -> Question:
-    """What papers are searched for that a section is about."""
+    """The question with which the papers of a section are searched."""
     return Question(
         id=section.key,
         question=f"{section.heading}: {section.guidance}".strip(": "),
@@ -419,9 +437,10 @@ def subject_of(section: Section) -> Question:
     )
 
 
-def _about_paper(
+def _row_questions(
     section: Section, paper_id: str, options: AnswerOptions
 ) -> Iterator[PlannedQuestion]:
+    """The questions of one row of a table: one per column, each asked only of this paper."""
     options = replace(options, is_led=False)
     for column, text in section.settings.columns.items():
         question = Question(

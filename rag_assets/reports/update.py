@@ -1,6 +1,6 @@
-"""Bringing the report of a template up to date: which of its questions are asked again, what is
-written, and what must hold before it is published. What breaks a promise costs one claim, one answer
-or one report.
+"""Updates the report of a template: which of its questions are asked again, which files are
+written, and which promises must hold before it is published. If a promise is broken, one claim, one
+answer or one report is left out; the others are published.
 """
 
 from collections import defaultdict
@@ -41,14 +41,14 @@ from rag_assets.reports.templates import (
 )
 
 REPORTS_VERSION = 4
-"""Raise it when the code asks other questions of the same template, or writes the same answers in
-another way."""
+"""Raise it when the code asks other questions for the same template, or writes the same answers
+differently."""
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
 class ReportFiles:
-    """Where a template's report is published."""
+    """The files of the report of a template."""
 
     template: Path
     folder: Path
@@ -59,12 +59,12 @@ class ReportFiles:
 
     @property
     def answers(self) -> Path:
-        """The answers that the report is made of, as rows of qa.jsonl."""
+        """The answers from which the report is made, as rows of qa.jsonl."""
         return self.folder / f"{self.template.stem}.jsonl"
 
     @property
     def meta(self) -> Path:
-        """What the answers were made from."""
+        """The inputs from which the answers were made."""
         return self.folder / f"{self.template.stem}.meta.json"
 
     def all(self) -> tuple[Path, ...]:
@@ -73,15 +73,16 @@ class ReportFiles:
 
 @dataclass(frozen=True)
 class ReportUpdate:
-    """A report as it should be published."""
+    """A report that is ready to be published."""
 
     files: ReportFiles
     report: Report
     answers: AnswerUpdate
     inputs: str
+    """Fingerprint of the inputs from which the answers were made."""
 
     def stage(self, staged: StagedFiles) -> None:
-        """Write its files beside the published ones; equal content is left alone."""
+        """Write its files to temporary paths; files that do not change are not written."""
         text, rows = as_markdown(self.report).encode(), self.files.answers
         staged.put(self.files.text, text)
         if self.answers.traces or not self.files.meta.exists():
@@ -96,25 +97,25 @@ class ReportUpdate:
 
 @dataclass(frozen=True)
 class ReportWriter:
-    """Writes reports over one engine."""
+    """Writes reports; an engine answers their questions."""
 
     engine: Engine
     settings: Settings
 
     def updated(self, template: Template, files: ReportFiles, progress: Progress) -> ReportUpdate:
-        """The report as it should be published. While template, corpus, settings and code are the
-        same, nothing is asked.
+        """The report as it should be published. If template, corpus, settings and code have not
+        changed, no question is asked.
 
-        progress: called with (done, total) questions. A question that a model cannot answer for now
-        keeps its published answer. Raises as `answered`.
+        progress: called with the numbers of questions that are done, and of all. A question that a
+        model cannot answer now keeps its published answer. Raises the errors of `answered`.
         """
         plan, published = self._published(template, files)
         inputs = fingerprint(
             file_sha256(files.template), self.engine.answers_version(), REPORTS_VERSION
         )
-        asked = [(one.question.id, one.question.question) for one in plan.questions]
-        is_asked = asked == [(row.question_id, row.question) for row in published]
-        if is_asked and is_current(files.answers, files.meta, inputs):
+        planned = [(each.question.id, each.question.question) for each in plan.questions]
+        has_all_answers = planned == [(row.question_id, row.question) for row in published]
+        if has_all_answers and is_current(files.answers, files.meta, inputs):
             return ReportUpdate(
                 files, self._assembled(plan, published), unchanged_answers(published), inputs
             )
@@ -122,43 +123,48 @@ class ReportWriter:
         return ReportUpdate(files, self._assembled(plan, answers.results), answers, inputs)
 
     def published(self, template: Template, files: ReportFiles) -> Report:
-        """The report as its published answers say it; nothing is asked."""
+        """The report from its published answers; no question is asked."""
         return self._assembled(*self._published(template, files))
 
     def written(self, template: Template, progress: Progress) -> Report:
-        """The report from nothing, which is not published. progress: as above. Raises as
-        `answered`."""
+        """A new report, for which all questions are asked; it is not published. progress: see
+        `updated`. Raises the errors of `answered`."""
         plan, answers = self._answered(template, [], progress)
         return self._assembled(plan, answers.results)
 
     def in_steps(self, template: Template) -> Iterator[tuple[int, int] | Report]:
-        """The report from nothing, question by question: (done, total) before each, then the
-        report. Closing it ends the work. Raises as `Engine.answer`."""
+        """A new report, question by question: yields the numbers of answered and of all questions
+        before each question, and at last the report. Closing the iterator ends the work. Raises the
+        errors of `Engine.answer`."""
         plan = plan_report(template, self._papers_about)
         answers: list[QAResult] = []
-        for one in plan.questions:
+        for planned in plan.questions:
             yield len(answers), len(plan.questions)
-            answers.append(self.engine.trace(one.question, options=one.options).result)
+            answers.append(self.engine.trace(planned.question, options=planned.options).result)
         yield self._assembled(plan, answers)
 
     def _published(
         self, template: Template, files: ReportFiles
     ) -> tuple[ReportPlan, Sequence[QAResult]]:
+        """The plan with the papers of the published report, and its answers."""
         published = read_results(files.answers)
 
-        def found_before(section: Section) -> list[str]:
+        def published_papers(section: Section) -> list[str]:
+            # the id of a question in a table is "<section>/<paper>/<column>"
             ids = (row.question_id.split("/") for row in published)
             return list(dict.fromkeys(parts[1] for parts in ids if parts[0] == section.key))
 
-        return plan_report(template, found_before), published
+        return plan_report(template, published_papers), published
 
     def _answered(
         self, template: Template, published: Sequence[QAResult], progress: Progress
     ) -> tuple[ReportPlan, AnswerUpdate]:
+        """A new plan and the answers to its questions; published answers are kept while they are
+        valid."""
         plan = plan_report(template, self._papers_about)
-        options = {one.question.id: one.options for one in plan.questions}
+        options = {planned.question.id: planned.options for planned in plan.questions}
         answers = answered(
-            [one.question for one in plan.questions],
+            [planned.question for planned in plan.questions],
             published,
             lambda question: self.engine.trace(question, options=options[question.id]),
             still_holds=self.engine.keeps_promises,
@@ -168,18 +174,24 @@ class ReportWriter:
         return plan, answers
 
     def _papers_about(self, section: Section) -> list[str]:
+        """Ids of the papers for the table of a section: all, or those that a search finds."""
         subject = subject_of(section)
         if section.settings.papers == "all":
             return self.engine.papers(subject.filter)
         return [hit.chunk.paper_id for hit in self.engine.search(subject, section.settings.k)]
 
     def _assembled(self, plan: ReportPlan, answers: Sequence[QAResult]) -> Report:
+        """The report in the citation style of the settings. A style with references needs a second
+        pass, because the names of papers depend on which papers are cited."""
         report = assembled(plan, answers, self._titles, self._paper_of)
         sources = self.engine.style.sources(report.papers)
         if not sources.references:
             return report
         cited = assembled(
-            plan, [renamed(one, sources.names) for one in answers], self._titles, self._paper_of
+            plan,
+            [renamed(answer, sources.names) for answer in answers],
+            self._titles,
+            self._paper_of,
         )
         return replace(cited, references=sources.references)
 
@@ -196,7 +208,8 @@ class ReportWriter:
 
 
 def section_fingerprints(name: str, results: Sequence[QAResult]) -> dict[str, str]:
-    """By template and section: changes when the section is written again."""
+    """ "<template>/<section>" -> fingerprint of the answers of the section. name: of the
+    template."""
     rows: defaultdict[str, list[str]] = defaultdict(list)
     for result in results:
         rows[f"{name}/{result.question_id.partition('/')[0]}"].append(result_fingerprint(result))
@@ -208,11 +221,11 @@ Offender = dict[str, Any]
 
 @dataclass(frozen=True)
 class ReportsCandidate:
-    """Reports that wait for publication."""
+    """Reports before publication, about which promises are checked."""
 
     updates: Sequence[ReportUpdate]
     unusable: Mapping[str, str]
-    """Templates that cannot be read: the reason by file name."""
+    """File name of a template that cannot be read -> the reason."""
 
     @property
     def answers(self) -> AnswersCandidate:
@@ -221,22 +234,22 @@ class ReportsCandidate:
 
 
 def uncited_sentences(update: ReportUpdate) -> list[Offender]:
-    """Statements in text and tables without a quote in the evidence of their report."""
+    """Claims in text and tables without a quote in the evidence of their report."""
     report = update.report
     return [
         {
             "report": report.template.name,
             "section": written.section.heading,
-            "sentence": one.text[:200],
+            "sentence": claim.text[:200],
         }
         for written in report.sections
-        for one in written.statements
-        if not one.evidence or not set(one.evidence) <= set(report.evidence)
+        for claim in written.statements
+        if not claim.evidence or not set(claim.evidence) <= set(report.evidence)
     ]
 
 
 def unnamed_gaps(update: ReportUpdate) -> list[Offender]:
-    """Questions that nothing answers, and that no gap of their section names."""
+    """Questions without an answer that are not among the gaps of the report."""
     searched = {gap.searched for written in update.report.sections for gap in written.gaps}
     return [
         {"report": update.report.template.name, "question": result.question}
@@ -246,7 +259,7 @@ def unnamed_gaps(update: ReportUpdate) -> list[Offender]:
 
 
 def silent_sections(update: ReportUpdate) -> list[Offender]:
-    """Sections that ask something, and have neither a statement nor a gap."""
+    """Sections with a question that have neither a claim nor a gap."""
     return [
         {"report": update.report.template.name, "section": written.section.heading}
         for written in update.report.sections
@@ -255,14 +268,15 @@ def silent_sections(update: ReportUpdate) -> list[Offender]:
 
 
 def is_sound(update: ReportUpdate) -> bool:
-    """Whether a report may be published; one that may not stays as it was."""
+    """Whether a report may be published. Else its published version stays as it is."""
     return not (uncited_sentences(update) or unnamed_gaps(update) or silent_sections(update))
 
 
 def _each(
     promise: Promise[Any], parts: Callable[[ReportsCandidate], Iterable[Any]]
 ) -> Promise[ReportsCandidate]:
-    """The promise, checked on several parts of the reports."""
+    """The promise about one part as a promise about all reports. parts: the parts of the reports on
+    which it is checked."""
 
     def offenders(candidate: ReportsCandidate) -> Offenders:
         return [row for part in parts(candidate) for row in promise.offenders(part)]

@@ -164,7 +164,7 @@ def test_quotes_of_the_record_of_a_paper_are_not_looked_for_in_its_file() -> Non
 
     case_of(engine, files, question(), result(*claims))
 
-    files.hold.assert_called_once_with([("fusion.xml", QUOTE)])
+    files.have_quotes.assert_called_once_with([("fusion.xml", QUOTE)])
 
 
 @pytest.mark.parametrize(

@@ -120,26 +120,19 @@ class Filter:
 
     def names(self, kind: SectionKind) -> bool:
         """Whether a condition demands this kind of section."""
-        named = (
-            condition
-            for condition in self.conditions
-            if condition.field is FilterField.SECTION and not condition.is_excluded
-        )
-        return any(kind in condition.values for condition in named)
+        return any(kind in condition.values for condition in self._demanded(FilterField.SECTION))
 
     @property
     def papers(self) -> tuple[str, ...] | None:
         """Ids of the papers that a condition demands; None without such a condition."""
-        named = [
-            condition
-            for condition in self.conditions
-            if condition.field is FilterField.PAPER and not condition.is_excluded
-        ]
-        return (
-            tuple(str(value) for condition in named for value in condition.values)
-            if named
-            else None
-        )
+        named = self._demanded(FilterField.PAPER)
+        if not named:
+            return None
+        return tuple(str(value) for condition in named for value in condition.values)
+
+    def _demanded(self, field: FilterField) -> list[Condition]:
+        """The conditions on a field that do not exclude values."""
+        return [each for each in self.conditions if each.field is field and not each.is_excluded]
 
 
 EVERYTHING = Filter()

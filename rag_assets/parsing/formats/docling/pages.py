@@ -51,14 +51,7 @@ class PageSizes:
         for page in map(mapping, mapping(parsed.get("pages")).values()):
             page_no, size = whole_number(page.get("page_no")), mapping(page.get("size"))
             width, height = number(size.get("width")), number(size.get("height"))
-            if (
-                page_no is not None
-                and page_no >= 1
-                and width
-                and height
-                and width > 0
-                and height > 0
-            ):
+            if page_no and page_no >= 1 and width and height and min(width, height) > 0:
                 sizes[page_no] = (width, height)
         return cls(sizes)
 

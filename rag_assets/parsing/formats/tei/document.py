@@ -223,8 +223,7 @@ def _entries(root: etree._Element) -> Iterator[etree._Element]:
 
 def _printed_text(entry: etree._Element) -> str:
     """The text of an entry as it is printed, if GROBID kept it; else empty."""
-    note = entry.find("{*}note[@type='raw_reference']")
-    return "" if note is None else text_of(note)
+    return next(map(text_of, entry.iterfind("{*}note[@type='raw_reference']")), "")
 
 
 def _assembled_text(entry: etree._Element) -> str:
@@ -241,7 +240,7 @@ def _assembled_text(entry: etree._Element) -> str:
     places = [
         f"{scopes.get('volume') or ''}{issue}",
         scopes.get("page") or "",
-        _first(entry, ".//{*}publisher"),
+        next(map(text_of, entry.iterfind(".//{*}publisher")), ""),
     ]
     identifiers = [f"doi:{text_of(found)}" for found in entry.iterfind(".//{*}idno[@type='DOI']")]
     identifiers += [
@@ -267,11 +266,6 @@ def _person_of_entry(author: etree._Element) -> str:
 def _scope(scope: etree._Element) -> str:
     """The text of a `biblScope` (volume, issue or pages), or "from–to"."""
     return text_of(scope) or "–".join(filter(None, (scope.get("from"), scope.get("to"))))
-
-
-def _first(entry: etree._Element, path: str) -> str:
-    found = entry.find(path)
-    return "" if found is None else text_of(found)
 
 
 def parse_tei(file: RawFile, settings: ParsingSettings) -> Document:
