@@ -182,8 +182,9 @@ def link(file: str | Path, to: str | Path) -> None:
 
 
 def replace_folder(new: Path, final: Path) -> None:
-    """Replace `final` by `new`, if one of them is a folder. `final` is first moved to another name;
-    if the process is killed after that, `recover_folder` moves it back."""
+    """Replace `final` by `new` if one of them is a folder, which the operating system cannot
+    replace in one step. `final` is first moved to another name; if the process is killed after
+    that, `recover_folder` moves it back."""
     replaced = final.with_name(final.name + REPLACED_SUFFIX)
     _remove(replaced)
     if final.exists():

@@ -81,6 +81,7 @@ def files_of(path: Path) -> list[Path]:
     if existing.is_file():
         return [existing]
     files = sorted(existing.glob("*.parquet"))
+    # each digit of a key is one of 16
     if files and len(files) != (n_wanted := 16 ** len(shard_key(files[0]))):
         raise UnusableTable(f"is a folder with {len(files)} of {n_wanted} files")
     return files

@@ -66,7 +66,8 @@ def sampled_chunks(settings: Settings) -> list[Chunk]:
 
 
 def topics_of(settings: Settings, chunks: Sequence[Chunk]) -> list[str]:
-    """Phrases of the papers' titles that their texts use most often, no word in two of them."""
+    """The phrases from titles that occur most often in the texts of the papers. No two of them share
+    a word."""
     text = "\n".join(chunk.text for chunk in chunks)
     folded = text.lower()
     titles = _titles(settings, chunks).values()
@@ -88,7 +89,7 @@ def _titles(settings: Settings, chunks: Sequence[Chunk]) -> dict[str, str]:
 
 
 def _phrases(title: str) -> Iterator[str]:
-    """Two or three content words of a title that stand side by side."""
+    """The phrases of two or three neighbouring content words in a title."""
     words = list(WORD.finditer(title))
     for n in (2, 3):
         for at in range(len(words) - n + 1):
@@ -99,7 +100,8 @@ def _phrases(title: str) -> Iterator[str]:
 
 
 def drafted_questions(settings: Settings, chunks: Sequence[Chunk]) -> Iterator[DraftedQuestion]:
-    """Questions of each kind in turn, of papers that few questions before are made of."""
+    """Questions made from chunks, one of each kind in turn. Among questions of a kind, one about the
+    paper with the fewest questions so far comes next."""
     titles = _titles(settings, chunks)
     texts: defaultdict[str, str] = defaultdict(str)
     for chunk in chunks:
@@ -107,22 +109,23 @@ def drafted_questions(settings: Settings, chunks: Sequence[Chunk]) -> Iterator[D
     drafts: dict[str, DraftedQuestion] = {}
     for chunk in chunks:
         title = titles.get(chunk.paper_id, "")
-        for one in _drafts(chunk, title, texts[chunk.paper_id]):
-            drafts.setdefault(one.question, one)
+        for draft in _drafts(chunk, title, texts[chunk.paper_id]):
+            drafts.setdefault(draft.question, draft)
     whole = "\n".join(texts.values())
-    by_kind = [[one for one in drafts.values() if one.kind == kind] for kind in _WORDINGS]
-    by_kind[0].sort(key=lambda one: -whole.count(one.topic))
+    by_kind = [[draft for draft in drafts.values() if draft.kind == kind] for kind in _WORDINGS]
+    by_kind[0].sort(key=lambda draft: -whole.count(draft.topic))  # common topics first
     n_used: Counter[str] = Counter()
     while any(by_kind):
-        for left in filter(None, by_kind):
-            one = min(left, key=lambda draft: n_used[draft.chunk.paper_id])
-            left.remove(one)
-            n_used[one.chunk.paper_id] += 1
-            yield one
+        for remaining in filter(None, by_kind):
+            chosen = min(remaining, key=lambda draft: n_used[draft.chunk.paper_id])
+            remaining.remove(chosen)
+            n_used[chosen.chunk.paper_id] += 1
+            yield chosen
 
 
 def _drafts(chunk: Chunk, title: str, paper: str) -> Iterator[DraftedQuestion]:
-    """paper: its whole text."""
+    """The questions that can be made from one chunk. title, paper: title and whole text of its
+    paper."""
     is_titled = 0 < len(title) <= _MOST_TITLE_CHARS
     for part in chunk.sections:
         number = heading_number(part.section_title)
@@ -143,23 +146,23 @@ def _drafts(chunk: Chunk, title: str, paper: str) -> Iterator[DraftedQuestion]:
 
 
 def _as_in_text(heading: str, paper: str) -> str:
-    """A heading of two content words or more, as the sentences of its paper have it; empty where
-    none has it: it is no term then, but the name of a section."""
+    """The heading with small letters, as it occurs in a sentence of its paper. Empty if it does not
+    occur there, because then it is only the name of a section; and for a single content word."""
     if len(terms_of(heading)) < 2:
         return ""
-    written = (f"{heading[:1].lower()}{heading[1:]}", heading.lower())
-    return next((one for one in written if one in paper), "")
+    spellings = (f"{heading[:1].lower()}{heading[1:]}", heading.lower())
+    return next((spelling for spelling in spellings if spelling in paper), "")
 
 
 def answered_examples(engine: Engine, drafts: Iterable[DraftedQuestion]) -> list[str]:
-    """At most `N_EXAMPLES` of the questions: those that are answered."""
-    asked = islice(drafts, _MOST_ASKED)
-    found = (
-        one.question
-        for one in asked
-        if is_answered(one, engine.trace(one.question).result, engine.chunks)
+    """The first questions that the engine answers from the section of their chunk, at most
+    `N_EXAMPLES`. At most `_MOST_ASKED` are asked."""
+    answered = (
+        draft.question
+        for draft in islice(drafts, _MOST_ASKED)
+        if is_answered(draft, engine.trace(draft.question).result, engine.chunks)
     )
-    return list(islice(found, N_EXAMPLES))
+    return list(islice(answered, N_EXAMPLES))
 
 
 def is_answered(
@@ -167,14 +170,16 @@ def is_answered(
     result: QAResult,
     chunks_of: Callable[[Iterable[str]], Mapping[str, Chunk]],
 ) -> bool:
-    """Whether an answer has no gap and its claims are from the section of the question; or name its
-    topic, and one of them is from its section."""
+    """Whether an answer is complete and all its claims are from the section of the question. For a
+    question with a topic: all claims name the topic, and one is from the section."""
     if not result.claims or result.unanswered or result.missing_names:
         return False
-    cited = {one.chunk_id for claim in result.claims for one in claim.citations}
+    cited = {citation.chunk_id for claim in result.claims for citation in claim.citations}
     section = (draft.chunk.paper_id, draft.chunk.section_id)
-    are_own = [(one.paper_id, one.section_id) == section for one in chunks_of(cited).values()]
+    is_from_section = [
+        (chunk.paper_id, chunk.section_id) == section for chunk in chunks_of(cited).values()
+    ]
     if not draft.topic:
-        return all(are_own)
+        return all(is_from_section)
     terms = terms_of(draft.topic)
-    return any(are_own) and all(terms <= terms_of(claim.text) for claim in result.claims)
+    return any(is_from_section) and all(terms <= terms_of(claim.text) for claim in result.claims)

@@ -1,8 +1,8 @@
-"""Drafts a question file from the published corpus, for a person to edit.
+"""Drafts a question file from the published corpus, which a person then edits.
 
-With a model: questions with the passage that answers them, which must stand in its chunk. Without:
-from headings and tables (see `examples`), which is rough. Every question is tagged as generated: such a set is
-easier than what people ask.
+With a model, each question has the passage that answers it, which must occur in its chunk. Without
+a model, rough questions are made from headings and tables (see `examples`). Every question is
+tagged as generated, because such questions are easier than those of people.
 """
 
 from collections.abc import Iterable, Iterator
@@ -37,8 +37,8 @@ class Suggested(BaseModel):
 
 
 def suggested(settings: Settings, n: int, connections: Connections) -> list[Question]:
-    """At most n questions, spread over the papers. Raises MissingInput before the first run, and
-    what asking raises."""
+    """At most n questions, spread over the papers. Raises MissingInput before the first run, and the
+    errors of asking a model."""
     found: dict[str, Question] = {}
     is_by_model = settings.answering.model != EXTRACTIVE
     for row in _by_model(settings, connections) if is_by_model else _from_headings(settings):

@@ -73,13 +73,11 @@ class KnownFiles:
         the file is damaged."""
         try:
             kept = unsealed(path.read_bytes()) or {}
-            return cls(
-                _adapter().validate_python(kept["files"])
-                if kept.get("version") == _version()
-                else None
-            )
+            if kept.get("version") == _version():
+                return cls(_adapter().validate_python(kept["files"]))
         except (OSError, ValidationError):
-            return cls()
+            pass
+        return cls()
 
     def read(self, path: Path) -> KnownFile:
         """Format and hash of a file; it is opened only if it is new or has changed. Raises

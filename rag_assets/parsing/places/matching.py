@@ -118,17 +118,17 @@ def _next_agreement(
     If words are skipped, at most three on each side, two words in a row must agree. Pairs with
     fewer skipped words are tried first.
     """
-    room_here, room_there = (bound[0] - at[0]) * step - 1, (bound[1] - at[1]) * step - 1
+    n_here, n_there = (bound[0] - at[0]) * step - 1, (bound[1] - at[1]) * step - 1
+    """Numbers of words before `bound` on each side."""
     for skipped in range(2 * _RESYNC + 1):
         for skip_here in range(max(0, skipped - _RESYNC), min(skipped, _RESYNC) + 1):
-            here, there = at[0] + step * (skip_here + 1), at[1] + step * (skipped - skip_here + 1)
-            if (
-                skip_here >= room_here
-                or skipped - skip_here >= room_there
-                or block[here] != pdf[there]
-            ):
+            skip_there = skipped - skip_here
+            if skip_here >= n_here or skip_there >= n_there:
                 continue
-            if skipped == 0 or _agree_further(block, pdf, (here, there), step):
+            here, there = at[0] + step * (skip_here + 1), at[1] + step * (skip_there + 1)
+            if block[here] == pdf[there] and (
+                skipped == 0 or _agree_further(block, pdf, (here, there), step)
+            ):
                 return here, there
     return None
 

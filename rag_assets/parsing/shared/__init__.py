@@ -1,2 +1,2 @@
-"""How papers are written, whatever file they come in: headings, running headers, cut words,
+"""Tools for several formats: headings, running headers, cut words,
 tables."""

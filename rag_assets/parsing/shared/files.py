@@ -211,8 +211,9 @@ def number(value: Any) -> float | None:
     """`value` as a float if it is a finite JSON number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    as_float = float(value) if abs(value) < 1e308 else float("inf")  # a huge int would overflow
-    return as_float if as_float - as_float == 0 else None  # inf - inf and nan - nan are nan
+    if not abs(value) < 1e308:  # also nan; `float` would raise for a larger integer
+        return None
+    return float(value)
 
 
 def whole_number(value: Any) -> int | None:

@@ -147,6 +147,7 @@ def _pieces(region: Region, ade: AdeFile) -> list[str | _BoxedTable]:
     listed_cells = region.cells
     for piece in split_tables(region.text):
         if isinstance(piece, str):
+            # without HTML, the text of such a region is that of its listed cells
             if not listed_cells or "<table" in region.text.lower():
                 pieces.append(piece)
         elif not region.cells:
@@ -220,7 +221,7 @@ def looks_like_ade(head: bytes) -> bool:
 
 
 def parse_ade(file: RawFile, settings: ParsingSettings) -> Document:
-    """Read an ADE export. Raises UnreadableDocument when the file is none or has no text,
+    """Read an ADE export. Raises UnreadableDocument when the file is no such export or has no text,
     DocumentLimit when it is too large."""
     ade = read_ade(load_json_object(file.content), settings.limits.max_pages)
     title = _title_region(ade)

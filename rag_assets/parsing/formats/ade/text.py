@@ -70,6 +70,7 @@ def with_numbered_headings(regions: Sequence[Region]) -> list[Region]:
     positions: list[tuple[int, int]] = []
     """For each of these lines, index of its region and index within it."""
     for index, region in enumerate(regions):
+        # one line stands for a table or figure, so that the text around it is not joined
         region_lines = ["(no text)"] if region.kind in _NOT_TEXT else _lines_of(region.text)
         lines.extend([*region_lines, ""])
         positions.extend((index, at) for at in range(len(region_lines) + 1))

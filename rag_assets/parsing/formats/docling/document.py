@@ -66,8 +66,8 @@ def looks_like_docx(head: bytes) -> bool:
 
 
 def parse_docling(file: RawFile, settings: ParsingSettings) -> Document:
-    """Read a DoclingDocument. Raises UnreadableDocument when the file is none or has no text,
-    DocumentLimit when it is too large."""
+    """Read a DoclingDocument. Raises UnreadableDocument when the file is no such document or has no
+    text, DocumentLimit when it is too large."""
     parsed = load_json_object(file.content)
     if parsed.get("schema_name") != "DoclingDocument":
         raise UnreadableDocument(

@@ -36,8 +36,10 @@ class Items:
         """The reference as text ("#/texts/7"), and the item; empty if there is no such item."""
         name = text_field(mapping(reference).get("$ref") or mapping(reference).get("cref"))
         match = re.fullmatch(r"#/([a-z_]+)/(\d{1,9})", name)
-        items = sequence(self.parsed.get(match[1])) if match else []
-        return name, mapping(items[int(match[2])]) if match and int(match[2]) < len(items) else {}
+        if match is None:
+            return name, {}
+        items, index = sequence(self.parsed.get(match[1])), int(match[2])
+        return name, mapping(items[index]) if index < len(items) else {}
 
     @staticmethod
     def text_of(item: Item) -> str:

@@ -105,7 +105,7 @@ def _touch(one: Area, other: Area) -> bool:
         return False
     height = min(one.height, other.height)
     shared = min(one.bottom, other.bottom) - max(one.top, other.top)
-    gap = max(one.left, other.left) - min(one.right, other.right)
+    gap = max(one.left, other.left) - min(one.right, other.right)  # negative if they overlap
     return shared >= _LINE_OVERLAP * height and gap <= _WORD_GAPS * max(one.height, other.height)
 
 

@@ -82,7 +82,11 @@ def _by_breaks(collected: Collected) -> Paging:
 
 
 def _by_coordinates(root: etree._Element, collected: Collected) -> Paging:
-    """The blocks with pages from coordinates."""
+    """The blocks with pages from coordinates.
+
+    The text is divided into chains, in each of which pages never decrease; the first one is the
+    main text. Floats get the pages of their own coordinates.
+    """
     sizes = page_sizes(root)
     layout = _layout(root, collected, sizes)
     spans: _Spans = {id(block): float_spans(block, sizes) for block in collected.floats}
@@ -90,7 +94,7 @@ def _by_coordinates(root: etree._Element, collected: Collected) -> Paging:
     for index, chain in enumerate(collected.chains()):
         points = [point for point in chain_points(chain) if not sizes or point.page in sizes]
         bounds: tuple[int, int | None] = 1, max(sizes, default=None)
-        if index == 0:
+        if index == 0:  # the main text
             main_points = points
             bounds = _body_bounds(root, chain, points, bounds)
         ranges = page_ranges(points, sum(len(block.run) for block in chain), bounds, layout)

@@ -307,6 +307,8 @@ class _Walk:
             self._end_paragraph()
 
     def _code_block(self, element: etree._Element) -> UnplacedBlock:
+        """The block of a code element: its lines with their indentation. Its text is not read by
+        the reader, so the page breaks in it are counted separately."""
         run = TextRun()
         lines = [
             line.rstrip() for line in "".join(str(text) for text in element.itertext()).splitlines()
