@@ -27,7 +27,11 @@ from rag_assets.core.domain import TITLE_PAGE_HEADING, Context
 from rag_assets.core.text.terms import terms_of
 from rag_assets.questions import QuestionPart
 from rag_assets.questions.reading import STUDY, asked_of_each, counted, points_at_papers
-from rag_assets.search.retrieval.named_works import papers_meant, telling, writers_asked_for
+from rag_assets.search.retrieval.named_works import (
+    distinctive_stems,
+    papers_meant,
+    writers_asked_for,
+)
 
 _ASKED = (
     (
@@ -72,7 +76,7 @@ Score = Callable[[Sequence[RestrictedPart]], tuple[Sequence[Candidate], Sequence
 
 def names_a_paper(question: str) -> bool:
     """Whether a question about publishing has words that tell which paper it means."""
-    return bool(telling(question))
+    return bool(distinctive_stems(question))
 
 
 def asks_about_a_work(question: str) -> bool:

@@ -17,10 +17,11 @@ from rag_assets.core.table_files import OpenTable
 from rag_assets.search.retrieval.known_papers import KnownPapers
 
 _MOST_ENTRIES = 3
+"""Most entries that are returned."""
 _MOST_READ = 200
-"""Entries with a family name that are looked through for its person."""
-_BESIDE = 2
-"""Words before a family name that may hold the given one: "Ada B. Lund"."""
+"""Most entries with a family name that are searched for a person of that name."""
+_WORDS_BEFORE = 2
+"""Number of words before a family name that may be the given name: "Ada B. Lund"."""
 _WORD, _YEAR = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*"), re.compile(r"\b(?:19|20)\d\d")
 _PAPERS_KEPT = 100
 
@@ -43,38 +44,42 @@ class CitedWorks:
             self._papers_of_rows = (
                 references.columns(["paper_id"])["paper_id"].combine_chunks().dictionary_encode()
             )
-        self._of = lru_cache(_PAPERS_KEPT)(self._read)
+        self._works_by_sentence = lru_cache(_PAPERS_KEPT)(self._read_works)
 
     @cached_property
     def _numbers_of_papers(self) -> dict[str, int]:
+        """The code of each paper id in `_papers_of_rows`."""
         return {
             paper: number
             for number, paper in enumerate(self._papers_of_rows.dictionary.to_pylist())
         }
 
     def reports_in(self, chunks: Mapping[str, Chunk]) -> dict[str, tuple[ReportedFinding, ...]]:
-        """Reports by chunk id, for the chunks that report other works."""
+        """The reported findings of each chunk, by chunk id; chunks without any are left out."""
         found = {id_: tuple(self._reports(chunk)) for id_, chunk in chunks.items()}
         return {id_: reports for id_, reports in found.items() if reports}
 
     def entries_naming(self, title: str) -> dict[str, str]:
-        """The first entries of reference lists that hold a title, each with a paper that has it in
-        its list."""
-        return {row["text"]: row["paper_id"] for row in self._holding(title, _MOST_ENTRIES)}
+        """The first entries of reference lists that contain a title. Each has the id of a paper
+        with this entry in its list."""
+        return {row["text"]: row["paper_id"] for row in self._rows_with(title, _MOST_ENTRIES)}
 
     def entries_by(self, person: str) -> dict[str, str]:
-        """The first entries that name a person among their authors, each with a paper that has it
-        in its list."""
+        """The first entries of reference lists that name a person among the authors. Each has the
+        id of a paper with this entry in its list.
+
+        person: for example "Ada Lund" or "Lund".
+        """
         *given, family = person.split()
         rows = (
             row
-            for row in self._holding(family, _MOST_READ)
+            for row in self._rows_with(family, _MOST_READ)
             if _is_author(given[:1], family, row["text"])
         )
         return {row["text"]: row["paper_id"] for row in islice(rows, _MOST_ENTRIES)}
 
-    def _holding(self, words: str, most: int) -> list[dict[str, Any]]:
-        """The first rows whose entry holds these words."""
+    def _rows_with(self, words: str, most: int) -> list[dict[str, Any]]:
+        """At most `most` rows of the table whose entry contains these words, first rows first."""
         if self._references is None:
             return []
         holds = pc.match_substring(
@@ -83,46 +88,54 @@ class CitedWorks:
         return self._rows(np.from_dlpack(pc.indices_nonzero(holds.combine_chunks()))[:most])
 
     def _reports(self, chunk: Chunk) -> Iterator[ReportedFinding]:
-        for (start, end), works in self._of(chunk.paper_id).items():
+        """The parts of a chunk's units that lie in a sentence which reports other works."""
+        for (start, end), works in self._works_by_sentence(chunk.paper_id).items():
             for unit in chunk.units:
                 if unit.char_start < end and unit.char_end > start:
-                    own_start, own_end = (
-                        unit.start + place - unit.char_start for place in (start, end)
-                    )
+                    # From an offset in the paper's text to the same in the chunk's text.
+                    shift = unit.start - unit.char_start
                     yield ReportedFinding(
-                        max(unit.start, own_start), min(unit.end, own_end), tuple(works)
+                        max(unit.start, start + shift), min(unit.end, end + shift), tuple(works)
                     )
 
-    def _read(self, paper_id: str) -> dict[tuple[int, int], list[CitedWork]]:
-        """The works that each reporting sentence refers to, by its place in the paper's text."""
-        number = self._numbers_of_papers.get(paper_id, -1)
+    def _read_works(self, paper_id: str) -> dict[tuple[int, int], list[CitedWork]]:
+        """The works that each reporting sentence of a paper refers to. A key is the start and end
+        of the sentence in the paper's text."""
+        number = self._numbers_of_papers.get(paper_id, -1)  # -1: no row has it
         found: dict[tuple[int, int], list[CitedWork]] = {}
         for row in self._rows(
             np.flatnonzero(np.from_dlpack(self._papers_of_rows.indices) == number)
         ):
-            for start, end in _reporting(row):
-                found.setdefault((start, end), []).append(self._work(paper_id, row["text"]))
+            for span in _reporting_spans(row):
+                found.setdefault(span, []).append(self._work(paper_id, row["text"]))
         return dict(sorted(found.items()))
 
     def _rows(self, numbers: npt.ArrayLike) -> list[dict[str, Any]]:
         return self._references.values(numbers, pa.Table.to_pylist) if self._references else []
 
     def _work(self, paper_id: str, entry: str) -> CitedWork:
+        """The work of an entry, with its paper if the corpus has it."""
         return CitedWork(entry, self._papers.paper_of(entry, besides=paper_id))
 
 
 def _is_author(given: Sequence[str], family: str, entry: str) -> bool:
-    """Whether an entry has a family name before its first year, beside a name with the initial of
-    the given one."""
+    """Whether an entry has the family name among its authors, which are what precedes the first
+    year. If there is a given name, a word next to the family name must begin with its initial:
+    "Lund, A." and "A. B. Lund" fit "Ada Lund".
+
+    given: the given name, or empty.
+    """
     words = _WORD.findall(_YEAR.split(entry, maxsplit=1)[0])
     initials = {name[0].upper() for name in given}
-    beside = (
-        {word[0] for word in words[max(0, at - _BESIDE) : at + 2]}
-        for at, word in enumerate(words)
-        if word.casefold() == family.casefold()
-    )
-    return any(initials <= found for found in beside)
+    for at, word in enumerate(words):
+        nearby = words[max(0, at - _WORDS_BEFORE) : at + 2]
+        if word.casefold() == family.casefold() and initials <= {name[0] for name in nearby}:
+            return True
+    return False
 
 
-def _reporting(row: dict[str, Any]) -> list[tuple[int, int]]:
-    return [(one["start"], one["end"]) for one in row["mentions"] if one["is_reported"]]
+def _reporting_spans(row: dict[str, Any]) -> list[tuple[int, int]]:
+    """Start and end of each sentence that reports the work of this row."""
+    return [
+        (mention["start"], mention["end"]) for mention in row["mentions"] if mention["is_reported"]
+    ]

@@ -1,8 +1,8 @@
 """Elements of papers that a question asks for: by a label, "Figure 2", "section 3.2", or by the
 name of a section.
 
-"What are the limitations of <title>?" asks for a section by its name: every other word of it is of
-the paper's title, or says nothing.
+"What are the limitations of <title>?" asks for a section by its name, because all its other words
+are words of the paper's title or have no content.
 """
 
 import re
@@ -14,10 +14,11 @@ from rag_assets.core.domain import PaperFacts, Passage, SectionKind
 from rag_assets.core.text.headings import section_kinds
 from rag_assets.core.text.labels import Label, label_before, label_of_section, labels_in
 from rag_assets.core.text.terms import terms_of
-from rag_assets.search.retrieval.named_works import telling
+from rag_assets.search.retrieval.named_works import distinctive_stems
 
 ITSELF, NEAR = 2, 1
-"""Whether a text is what is asked for; or only refers to it, or is a section of the same kind."""
+"""How well a text fits: it is the element that the question asks for; or it only refers to that
+element, or is a section of the same kind. 0 means that it does not fit."""
 _OTHER_WORDINGS = (
     (re.compile(r"\bwho (?:took part|participated)\b|\bsubjects\b", re.IGNORECASE), "participants"),
     (re.compile(r"\b(?:weakness(?:es)?|shortcomings?|caveats?)\b", re.IGNORECASE), "limitations"),
@@ -45,48 +46,51 @@ class AskedElements(NamedTuple):
     """What a question asks for."""
 
     labels: frozenset[Label]
+    """Labels as "Figure 2"; empty where a section is asked for by its name."""
     name: str
     """The name of a section; empty where labels are asked for."""
     rest: frozenset[str]
-    """Stems of the other words that tell something: of the paper, or of what is asked about the
-    element."""
+    """Stems of the other content words of the question. They describe the paper, or what is asked
+    about the element."""
 
     def is_titled(self, title: str) -> int:
         """Whether a section with that heading is asked for: `ITSELF`, `NEAR` or 0."""
         if self.labels:
-            return ITSELF * (label_of_section(title) in self.labels)
+            return ITSELF if label_of_section(title) in self.labels else 0
+        if terms_of(self.name) <= terms_of(title):
+            return ITSELF
         kinds = section_kinds([title]) - {SectionKind.OTHER}
-        return (
-            ITSELF
-            if terms_of(self.name) <= terms_of(title)
-            else NEAR * bool(kinds & section_kinds([self.name]))
-        )
+        return NEAR if kinds & section_kinds([self.name]) else 0
 
     def is_in(self, passage: Passage) -> int:
-        """Whether a passage has what is asked for, in one of its lines or in its section."""
+        """Whether a passage has an element that is asked for, in one of its lines or as its
+        section: `ITSELF`, `NEAR` or 0."""
         lines = passage.text.split("\n")
         titles = [
             *passage.section_path.split(" > "),
-            *(line for line in lines if len(line) <= _MOST_OF_TITLE),
+            *(line for line in lines if len(line) <= _MAX_TITLE_CHARS),
         ]
-        found = max(map(self.is_titled, titles))
-        if self.labels.isdisjoint(one.label for one in labels_in(passage.text)):
-            return found
-        return max(
-            found, ITSELF if any(label_before(line) in self.labels for line in lines) else NEAR
-        )
+        fit = max(map(self.is_titled, titles))
+        if self.labels.isdisjoint(mention.label for mention in labels_in(passage.text)):
+            return fit
+        if any(label_before(line) in self.labels for line in lines):
+            return ITSELF
+        return max(fit, NEAR)
 
 
-_MOST_OF_TITLE = 80
+_MAX_TITLE_CHARS = 80
+"""A longer line is no heading."""
 
 
 @lru_cache(512)
 def asked_for(question: str) -> AskedElements | None:
     """The elements that a question asks for; None where it asks for none."""
-    if placed := list(labels_in(question)):
-        rest = question[: placed[0].start] + question[placed[-1].end :]
+    if mentions := list(labels_in(question)):
+        rest = question[: mentions[0].start] + question[mentions[-1].end :]
         return AskedElements(
-            frozenset(one.label for one in placed), "", frozenset(telling(rest)) - _SAY_NOTHING
+            frozenset(mention.label for mention in mentions),
+            "",
+            frozenset(distinctive_stems(rest)) - _SAY_NOTHING,
         )
     for wording, name in _OTHER_WORDINGS:
         question = wording.sub(name, question)
@@ -96,36 +100,47 @@ def asked_for(question: str) -> AskedElements | None:
     if len(names) != 1 or _ASKS_FOR_A_DETAIL.search(question):
         return None
     return AskedElements(
-        frozenset(), names[0], frozenset(telling(question.replace(names[0], " "))) - _SAY_NOTHING
+        frozenset(),
+        names[0],
+        frozenset(distinctive_stems(question.replace(names[0], " "))) - _SAY_NOTHING,
     )
 
 
 def papers_asked(asked: AskedElements, papers: Mapping[str, PaperFacts]) -> list[str]:
-    """The papers with the most of the question's other words in their titles or ids; all of them,
-    where none has any. A section is asked for by its name only where the title has all of them."""
-    held = {id_: asked.rest & words_of_title(id_, facts) for id_, facts in papers.items()}
-    most = max(map(len, held.values()), default=0)
+    """The papers whose titles or ids have the most of the question's other words (`asked.rest`).
+
+    If no title has any of them, all papers are returned. If a section is asked for by its name, a
+    title must have all of these words: otherwise the question may ask about something else.
+    """
+    shared = {id_: asked.rest & words_of_title(id_, facts) for id_, facts in papers.items()}
+    most = max(map(len, shared.values()), default=0)
     return [
-        id_ for id_, its in held.items() if len(its) == most and (asked.labels or its == asked.rest)
+        id_
+        for id_, words in shared.items()
+        if len(words) == most and (asked.labels or words == asked.rest)
     ]
 
 
 def words_of_title(paper_id: str, facts: PaperFacts) -> frozenset[str]:
     """Stems of the words of a paper's title and id."""
-    return frozenset((*telling(facts.title), *telling(paper_id)))
+    return frozenset((*distinctive_stems(facts.title), *distinctive_stems(paper_id)))
 
 
 def absent(asked: AskedElements, title: str, passages: Sequence[Passage]) -> list[str]:
-    """Notes on labels of which a paper has others of the kind. passages: all of the paper."""
-    has = [label_before(line) for one in passages for line in one.text.split("\n")]
-    has += [
-        label_of_section(one) for passage in passages for one in passage.section_path.split(" > ")
+    """A note for each label that is asked for, with the labels of the same kind that the paper has:
+    "No Table 9 was found in Iron, which has Table 1, Table 2.".
+
+    title: of the paper. passages: all of the paper.
+    """
+    found = [label_before(line) for passage in passages for line in passage.text.split("\n")]
+    found += [
+        label_of_section(heading)
+        for passage in passages
+        for heading in passage.section_path.split(" > ")
     ]
-    those = {
-        label: dict.fromkeys(str(one) for one in has if one and one.kind == label.kind)
-        for label in asked.labels
-    }
-    return [
-        f"No {label} was found in {title}" + (f", which has {', '.join(its)}." if its else ".")
-        for label, its in those.items()
-    ]
+    notes = []
+    for label in asked.labels:
+        others = dict.fromkeys(str(one) for one in found if one and one.kind == label.kind)
+        has_others = f", which has {', '.join(others)}" if others else ""
+        notes.append(f"No {label} was found in {title}{has_others}.")
+    return notes

@@ -38,10 +38,10 @@ _OF_RECORDS: Mapping[FilterField, Callable[[PaperFacts], Sequence[str]]] = {
     FilterField.TYPE: lambda paper: [paper.type],
     FilterField.LANGUAGE: lambda paper: [paper.language],
 }
-"""What the record of a paper says; an empty text is not known."""
+"""The values of a field in the record of a paper; an empty text means that it is not known."""
 _OF_PAPERS = {FilterField.PAPER, *_OF_RECORDS}
 Mask = npt.NDArray[np.bool_]
-"""By place in the library."""
+"""True or False for each passage, by its place in the library."""
 
 
 class PassageFilters:
@@ -50,11 +50,11 @@ class PassageFilters:
     def __init__(self, library: Library) -> None:
         self._library = library
         self._masks: Mapping[FilterField, Callable[[Condition], Mask]] = {
-            FilterField.SOURCE: lambda one: _is_one_of(
-                self._sources, lambda source: source in one.values
+            FilterField.SOURCE: lambda condition: _is_one_of(
+                self._sources, lambda source: source in condition.values
             ),
-            FilterField.SECTION: lambda one: self.of_kinds(
-                frozenset(kind for kind in one.values if isinstance(kind, SectionKind))
+            FilterField.SECTION: lambda condition: self.of_kinds(
+                frozenset(kind for kind in condition.values if isinstance(kind, SectionKind))
             ),
             FilterField.PAGE: self._of_pages,
             **dict.fromkeys(_OF_PAPERS, self._of_papers),
@@ -65,8 +65,8 @@ class PassageFilters:
         self._kept_kinds = lru_cache(_FILTERS_KEPT)(self._of_kinds)
 
     def scope(self, where: Filter) -> Scope | None:
-        """The passages that meet all conditions; None for a filter without any. Warns of names that
-        no paper has."""
+        """The passages that meet all conditions; None for a filter without conditions. Logs a
+        warning for each name in the filter that no paper has."""
         for field, unknown in self._unknown_names(where):
             alike = get_close_matches(unknown, self._names(field), n=1)
             meant = f"; is {alike[0]} meant?" if alike else ""
@@ -75,30 +75,30 @@ class PassageFilters:
         return self._kept_scope(where)
 
     def passing(self, where: Filter) -> Mask | None:
-        """Which places meet all conditions; None for a filter without any."""
+        """Which passages meet all conditions; None for a filter without conditions."""
         return self._kept_mask(where) if where.conditions else None
 
     def of_kinds(self, kinds: frozenset[SectionKind]) -> Mask:
-        """Which places are below a heading of one of these kinds."""
+        """Which passages are below a heading of one of these kinds."""
         return self._kept_kinds(kinds)
 
     def _mask(self, where: Filter) -> Mask:
         passing = np.ones(self._library.n_passages, np.bool_)
         for one in where.conditions:
+            # True ^ mask inverts the mask: "not in the year 2019".
             passing &= self._masks[one.field](one) ^ one.is_excluded
         return passing
 
     def _scope(self, where: Filter) -> Scope | None:
+        """Ids of papers if all conditions are about papers, since every index keeps these;
+        otherwise ids of passages."""
         if not where.conditions:
             return None
         if all(one.field in _OF_PAPERS for one in where.conditions):
             papers = self._library.papers
             for one in where.conditions:
-                papers = (
-                    papers - self._kept_papers(one)
-                    if one.is_excluded
-                    else papers & self._kept_papers(one)
-                )
+                named = self._kept_papers(one)
+                papers = papers - named if one.is_excluded else papers & named
             return Scope(paper_ids=tuple(sorted(papers)))
         return Scope(
             passage_ids=frozenset(
@@ -107,6 +107,7 @@ class PassageFilters:
         )
 
     def _unknown_names(self, where: Filter) -> list[tuple[FilterField, str]]:
+        """The texts in conditions about papers that fit no paper, each with its field, sorted."""
         named = {
             (one.field, value)
             for one in where.conditions
@@ -121,34 +122,35 @@ class PassageFilters:
         )
 
     def _names(self, field: FilterField) -> set[str]:
-        """All names that papers have, those of authors without forenames too."""
+        """All values that papers have in a field; for authors also their last names alone."""
         if field is FilterField.PAPER:
             return set(self._library.papers)
-        whole = {name for paper in self._library.papers for name in self._said_of(paper, field)}
-        return (
-            whole | {name.split()[-1] for name in whole} if field is FilterField.AUTHOR else whole
-        )
+        names = {name for paper in self._library.papers for name in self._recorded(paper, field)}
+        if field is FilterField.AUTHOR:
+            names |= {name.split()[-1] for name in names}
+        return names
 
-    def _said_of(self, paper: str, field: FilterField) -> list[str]:
-        return [said for said in _OF_RECORDS[field](self._library.facts_of(paper)) if said.strip()]
+    def _recorded(self, paper: str, field: FilterField) -> list[str]:
+        """The values in the paper's record, without empty ones."""
+        return [text for text in _OF_RECORDS[field](self._library.facts_of(paper)) if text.strip()]
 
-    def _papers_named(self, one: Condition) -> frozenset[str]:
-        """The papers that one of the values names; what their records do not say is named by
-        none."""
-        if one.field is FilterField.PAPER:
-            return self._library.papers & set(map(str, one.values))
+    def _papers_named(self, condition: Condition) -> frozenset[str]:
+        """The papers that fit one of the condition's values. A paper whose record is empty in this
+        field fits no value."""
+        if condition.field is FilterField.PAPER:
+            return self._library.papers & set(map(str, condition.values))
         return frozenset(
             paper
             for paper in self._library.papers
             if any(
-                _is_meant(one.field, value, said)
-                for said in self._said_of(paper, one.field)
-                for value in one.values
+                _is_meant(condition.field, value, recorded)
+                for recorded in self._recorded(paper, condition.field)
+                for value in condition.values
             )
         )
 
-    def _of_papers(self, one: Condition) -> Mask:
-        papers = self._kept_papers(one)
+    def _of_papers(self, condition: Condition) -> Mask:
+        papers = self._kept_papers(condition)
         return _is_one_of(self._papers, lambda paper: paper in papers)
 
     def _of_kinds(self, kinds: frozenset[SectionKind]) -> Mask:
@@ -157,8 +159,8 @@ class PassageFilters:
         )
 
     def _of_pages(self, condition: Condition) -> Mask:
-        """Passages that are, in part at least, on one of the pages; those without a known page do
-        not."""
+        """Which passages are at least partly on one of the pages; a passage whose page is not known
+        never is."""
         first, last = self._pages
         passing = np.zeros(len(first), np.bool_)
         for pages in condition.values:
@@ -182,36 +184,42 @@ class PassageFilters:
 
     @cached_property
     def _pages(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """The first and the last page of each passage, `_NO_PAGE` if not known."""
         first, last = (
             self._library.passage_numbers(name, _NO_PAGE) for name in ("page_start", "page_end")
         )
         return first, last
 
 
-def _is_meant(field: FilterField, value: Value, said: str) -> bool:
-    """Whether a value names what a record says: accents, case and points do not count."""
+def _is_meant(field: FilterField, value: Value, recorded: str) -> bool:
+    """Whether the value of a filter fits the text of a record; accents, case and points do not
+    count.
+
+    "Lund" fits the author "Ada Lund", which ends with it. "Nature" fits the venue "Nature
+    Medicine", which contains it. In other fields both must be the same.
+    """
     if isinstance(value, NumberRange):
-        return int(said) in value
-    wanted, words = _words(value), _words(said)
+        return int(recorded) in value
+    wanted, words = _words(value), _words(recorded)
     if field is FilterField.VENUE:
         return wanted in words
     return words.endswith(wanted) if field is FilterField.AUTHOR else words == wanted
 
 
 def _words(text: str) -> str:
-    """The words with a blank around each; a text without letters and digits is a word that nothing
-    has."""
+    """The words of a text in plain letters, with a blank before and after each, so that only whole
+    words are found in it. A text without letters and digits stays as it is, and fits nothing."""
     return f" {' '.join(filter(None, map(letters_of, text.split()))) or text} "
 
 
 def _is_one_of(column: CodedTexts, is_wanted: Callable[[str], bool]) -> Mask:
-    """Which rows hold a wanted value; each distinct value is looked at once."""
+    """Which rows of a column have a wanted value. `is_wanted` is called once per distinct value."""
     wanted = np.array([is_wanted(value) for value in column.texts.to_pylist()], np.bool_)
     mask: Mask = wanted[column.codes] if len(wanted) else np.zeros(len(column.codes), np.bool_)
     return mask
 
 
-_HELD_IN = {
+_FILTER_KINDS = {
     SectionKind.STATEMENTS: (
         SectionKind.STATEMENTS,
         SectionKind.FUNDING,
@@ -219,12 +227,17 @@ _HELD_IN = {
         SectionKind.ETHICS,
     )
 }
+"""A filter for any of these kinds asks for statements. Any other kind is asked for only by a filter
+for that kind."""
 
 
 def not_asked_for(question: str, where: Filter) -> frozenset[SectionKind]:
-    """The kinds of sections that are searched only where something asks for them, and nothing does:
-    title pages hold the words of every paper on a subject, statements those of many questions about
-    money or data."""
+    """The kinds of sections that must not be found for a question: title pages and statements,
+    unless the question or the filter asks for them.
+
+    Otherwise they would be found too often: a title page has the words of most questions on the
+    paper's subject, and statements have those of many questions about money or data.
+    """
     kinds = read(question).kinds
     asked = {
         SectionKind.TITLE_PAGE: QuestionKind.PUBLICATION in kinds,
@@ -233,5 +246,5 @@ def not_asked_for(question: str, where: Filter) -> frozenset[SectionKind]:
     return frozenset(
         kind
         for kind, is_asked in asked.items()
-        if not is_asked and not any(map(where.names, _HELD_IN.get(kind, (kind,))))
+        if not is_asked and not any(map(where.names, _FILTER_KINDS.get(kind, (kind,))))
     )

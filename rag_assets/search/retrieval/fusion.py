@@ -33,7 +33,9 @@ class CandidateScores:
 
 def fused(candidates: CandidateScores, settings: RetrievalSettings, dense_weight: float) -> Scores:
     """Score the candidates with the fusion that `settings` name; shape (n,), higher is better.
-    dense_weight: of convex."""
+
+    dense_weight: weight of the vectors in the "convex" fusion; other fusions ignore it.
+    """
     if candidates.fused is not None:
         return candidates.fused
     dense_rank, lexical_rank = candidates.dense_rank, candidates.lexical_rank
@@ -45,9 +47,12 @@ def fused(candidates: CandidateScores, settings: RetrievalSettings, dense_weight
 
 
 def index_weights(settings: RetrievalSettings, dense_weight: float) -> tuple[float, float]:
-    """Weight of the vectors and of the words in the fusion that `settings` name; what an index
-    without any finds cannot be among the first. A store that fuses by itself has the words too."""
-    if settings.is_fused_by_server:
+    """Weight of the vector index and of the word index in the fusion that `settings` name.
+
+    An index with weight 0 need not be asked, because a passage that only it finds cannot be among
+    the first.
+    """
+    if settings.is_fused_by_server:  # the server searches the words as well
         return 1.0, 0.0
     if settings.fusion == "rrf":
         return 1.0, 1.0
@@ -89,12 +94,13 @@ def reciprocal_rank(dense_rank: Scores, lexical_rank: Scores) -> Scores:
 
 
 def with_other_wordings(found: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """One score by id, 0 to 1, of what a question found, which comes first, and what its other
-    wordings found.
+    """Merge the hits of a question and of its other wordings into one score per id, 0 to 1.
 
-    The best hit of another wording counts half as much as that of the question, however weak both
-    are: it comes below the question's own strong hits, and above its weak ones. Ids keep their best
-    score.
+    The scores of each search are stretched to 0-1; those of other wordings then count half. So the
+    best hit of another wording comes below the question's own strong hits, and above its weak ones.
+    An id that several searches found keeps its best score.
+
+    found: score by id for each search; the first one is that of the question itself.
     """
     best: dict[str, float] = {}
     for number, scores in enumerate(found):
@@ -107,21 +113,23 @@ def with_other_wordings(found: Sequence[Mapping[str, float]]) -> dict[str, float
 
 
 def rank_blend(dense_rank: Scores, lexical_rank: Scores, weights: tuple[float, float]) -> Scores:
-    """Minus the weighted sum of the 0-based ranks (ADR 0004); weights: of `dense_rank`, of
-    `lexical_rank`.
+    """Minus the weighted sum of the two 0-based ranks (ADR 0004).
 
-    A passage that a list does not have is ranked just behind the last one it has. Returns shape
-    (n,), 0 or less. Raises ValueError when the shapes differ.
+    weights: of `dense_rank`, then of `lexical_rank`. A passage that is missing in a list is ranked
+    just behind the last one of this list. Returns shape (n,), 0 or less. Raises ValueError when the
+    shapes differ.
     """
     _demand_same_shape(dense_rank, lexical_rank)
-    of_dense, of_lexical = weights
-    return -of_dense * _behind_last(dense_rank) - of_lexical * _behind_last(lexical_rank)
+    dense_weight, lexical_weight = weights
+    return -dense_weight * _behind_last(dense_rank) - lexical_weight * _behind_last(lexical_rank)
 
 
 def raised(scores: Scores, shares: Scores) -> Scores:
-    """Add to each score its share (0 or more) of the span of all scores; shape (n,).
+    """Add to each score its share (0 or more) of the difference between the highest and the lowest
+    score; shape (n,).
 
-    The span makes one weight fit all fusions, whose scores are of different sizes.
+    Because of this difference, the same share works for all fusions, although their scores are of
+    different sizes.
     """
     if scores.size == 0 or not shares.any():
         return scores
@@ -130,10 +138,11 @@ def raised(scores: Scores, shares: Scores) -> Scores:
 
 
 def weighted_down(scores: Scores, factors: Scores) -> Scores:
-    """Multiply each score's height above the floor with its factor (0-1); shape (n,).
+    """Lower each score by multiplying its distance from the floor with its factor (0-1); shape
+    (n,).
 
-    The floor is 0, or the lowest score where scores are negative: there, a factor on the score
-    itself would raise it.
+    The floor is 0, or the lowest score if that is negative. A negative score itself is not
+    multiplied, because a factor below 1 would raise it.
     """
     if scores.size == 0:
         return scores
@@ -142,6 +151,8 @@ def weighted_down(scores: Scores, factors: Scores) -> Scores:
 
 
 def _stretched(scores: Scores) -> Scores:
+    """Scores moved to 0-1: the lowest becomes 0, the highest 1. Equal ones all become 1, or 0 if
+    they are not above 0."""
     if scores.size == 0:
         return scores
     low, high = scores.min(), scores.max()
@@ -151,6 +162,7 @@ def _stretched(scores: Scores) -> Scores:
 
 
 def _behind_last(ranks: Scores) -> Scores:
+    """The 0-based ranks, with the number of ranked passages in place of NaN."""
     n_ranked = np.count_nonzero(~np.isnan(ranks))
     return np.nan_to_num(ranks, nan=float(n_ranked))
 

@@ -1,7 +1,8 @@
 """Which papers of this corpus a text names: an entry of a reference list, or a question.
 
-A question names a paper by its DOI, its arXiv id, the name of its file, or its whole title. What
-names a paper chooses it and is no content: the question goes on with "the paper" in its place.
+A question names a paper by its DOI, its arXiv id, the name of its file, or its whole title. Such a
+name selects the paper that is searched. It is not searched for itself, so "the paper" takes its
+place in the question.
 """
 
 import re
@@ -20,12 +21,12 @@ from rag_assets.search.indexing.tantivy_index import TantivyIndex
 
 _WORD = re.compile(r"[^\W_]+")
 _KEY_WORDS = 4
-"""A title is looked up by its first words and then compared whole; a shorter one is no sure sign of
-a work."""
+"""A title is looked up by its first words and then compared as a whole. A title with fewer words is
+not looked up, because a text may hold it by chance."""
 _ID = re.compile(
     r"(?:https?://[\w.]+/)?10\.\d{4,9}/[^\s\"<>]+(?<![.,;:?!)\]”’])|(?:https?://)?[^\s\"'“”‘’«»*()\[\],;:?!]+(?<!\.)"
 )
-"""A DOI, or whatever has no blank or sign in it."""
+"""A DOI, or any run of characters without blanks, quotation marks, brackets and the like."""
 _KEY = re.compile(r"(?=.*[^\W\d_])(?=.*[\d_])[\w-]+")
 _FILE = re.compile(r"(.+?)(?:\.[a-z]{2,8}){1,3}")
 _QUOTED = re.compile(r"[\"“«*_]([^\"“”«»*_]{3,}?)[?.,]?[\"”»*_]")
@@ -51,7 +52,8 @@ _NO_IDS: Mapping[str, str | None] = MappingProxyType({})
 
 
 class KnownPapers:
-    """May be used by several threads; the names are read when they are first needed."""
+    """Finds the papers of the corpus that a text names. May be used by several threads; the names
+    are read when they are first needed."""
 
     def __init__(
         self,
@@ -68,15 +70,17 @@ class KnownPapers:
 
     @cached_property
     def _by_id(self) -> Mapping[str, Papers]:
-        """By arXiv id and name of the file, in small letters."""
+        """Papers by arXiv id and by file name with and without its folder, in small letters."""
         pairs = {(id_, paper) for paper, id_ in self._arxiv_ids.items() if id_}
         for paper in self._facts:
-            key = paper.rpartition("/")[2].lower()
-            pairs |= {(paper.lower(), paper), (key, paper), (normal_arxiv(key) or key, paper)}
+            file_name = paper.rpartition("/")[2].lower()
+            arxiv_id = normal_arxiv(file_name) or file_name
+            pairs |= {(paper.lower(), paper), (file_name, paper), (arxiv_id, paper)}
         return _grouped(sorted(pairs))
 
     @cached_property
     def _by_title(self) -> Mapping[Words, Papers]:
+        """Papers by the words of their titles."""
         return _grouped(
             (words, paper)
             for paper, facts in self._facts.items()
@@ -85,14 +89,14 @@ class KnownPapers:
 
     @cached_property
     def _by_start(self) -> Mapping[Words, tuple[Words, ...]]:
-        """Titles by their first words."""
+        """The words of titles by the first `_KEY_WORDS` of them."""
         return _grouped(
             (words[:_KEY_WORDS], words) for words in self._by_title if len(words) >= _KEY_WORDS
         )
 
     @cached_property
     def _by_head(self) -> Mapping[Words, Papers]:
-        """By the words of a title up to its first colon."""
+        """Papers by the words of their titles up to the first colon."""
         heads = (
             (pieces_of(facts.title.partition(":")[0]), paper)
             for paper, facts in self._facts.items()
@@ -100,101 +104,119 @@ class KnownPapers:
         return _grouped((head, paper) for head, paper in heads if head)
 
     def paper_of(self, entry: str, *, besides: str) -> str | None:
-        """The paper whose DOI an entry states, else the one whose whole title it holds, word for
-        word; of several titles the longest counts. A DOI or a title that two papers share finds
-        neither; nor does a title if both state a DOI, and not the same. besides: the paper that
-        cites."""
-        stated = dois_in(entry)
-        for paper in filter(None, (_only(self._by_doi.get(doi, ())) for doi in stated)):
-            return paper if paper != besides else None
+        """The paper that an entry of a reference list names; None if it names none.
+
+        A paper is named by its DOI; without a known DOI by its whole title, word for word, and if
+        the entry holds several titles, by the longest. A DOI or title that two papers share names
+        neither of them. A title does not count if entry and paper state different DOIs.
+
+        besides: the citing paper, which is never returned.
+        """
+        dois = dois_in(entry)
+        for doi in dois:
+            if paper := _only(self._by_doi.get(doi, ())):
+                return paper if paper != besides else None
         found = []
         for _, title in self._titles_in(pieces_of(entry)):
-            own = _only(self._by_title[title])
-            if (
-                own
-                and own != besides
-                and not (stated and self._facts[own].doi not in ("", *stated))
-            ):
-                found.append((len(title), own))
+            paper = _only(self._by_title[title])
+            if paper and paper != besides:
+                has_other_doi = dois and self._facts[paper].doi not in ("", *dois)
+                if not has_other_doi:
+                    found.append((len(title), paper))
         return max(found)[1] if found else None
 
     def named_in(
         self, question: str, words: TantivyIndex | None = None
     ) -> tuple[Papers, str] | None:
-        """The papers that a question names if they are one work, and the question with "the paper"
-        for the name.
+        """The papers of the work that a question names, and the question with "the paper" in place
+        of the name: "What does smith2020 find?" becomes "What does the paper find?".
 
-        None if it names several or none, asks for other papers too, or if nothing is left that
-        could be looked for: the title may be the subject itself. words: those of all passages;
-        None: no name of a file is a word of papers.
+        None if the question names no work or several, or asks for other papers too. Also None if
+        without the name nothing is left to search for: then the title may be the subject itself.
+
+        words: the index of words; a file name with digits, as "bm25", counts only if no paper holds
+        it as a word. None: it always counts.
         """
-        spans = sorted(
+        names = sorted(
             {*self._ids_in(question, words), *self._titles_written_in(question)},
-            key=lambda one: (one[0], -one[1]),
+            # Of names that begin together the longest comes first: it hides the others.
+            key=lambda name: (name[0], -name[1]),
         )
-        papers = tuple(dict.fromkeys(paper for *_, named in spans for paper in named))
+        papers = tuple(dict.fromkeys(paper for *_, named in names for paper in named))
         is_one_work = len({self._facts[paper].work or paper for paper in papers}) == 1
         if not is_one_work:
             return None
-        asked, end = "", 0
-        for start, behind, _ in spans:
-            if start >= end:
-                asked, end = f"{asked}{question[end:start]}{_THE_PAPER}", behind
-        asked = asked_text(asked + question[end:])
+        asked, n_read = "", 0
+        for start, end, _ in names:
+            if start >= n_read:
+                asked = f"{asked}{question[n_read:start]}{_THE_PAPER}"
+                n_read = end
+        asked = asked_text(asked + question[n_read:])
         has_content = terms_of(asked) or read(asked).kinds
         return (papers, asked) if has_content and not _ABOUT_OTHERS.search(asked) else None
 
     def _ids_in(
         self, question: str, words: TantivyIndex | None
     ) -> Iterator[tuple[int, int, Papers]]:
+        """The file names, arXiv ids and DOIs in a question: start, end, and the papers named."""
         for match in _ID.finditer(question):
             word = match[0].lower()
             name = word.rpartition("/")[2]
             file = _FILE.fullmatch(word)
-            ids = [file and file[1], word if _is_key(name, words) else None, normal_arxiv(name)]
+            ids = [
+                file and file[1],
+                word if _is_file_name(name, words) else None,
+                normal_arxiv(name),
+            ]
             found = [
                 *(self._by_id.get(id_ or "", ()) for id_ in ids),
                 *(self._by_doi.get(doi, ()) for doi in dois_in(word)),
             ]
             if papers := next(filter(None, found), ()):
-                yield *_with_its_mark(question, *match.span()), papers
+                yield *_widened(question, *match.span()), papers
 
     def _titles_written_in(self, question: str) -> Iterator[tuple[int, int, Papers]]:
-        """Whole titles, and in quotation marks also what stands before their colon."""
+        """The whole titles in a question, and in quotation marks also titles up to their colon:
+        start, end, and the papers named."""
         for match in _QUOTED.finditer(question):
             words = pieces_of(match[1])
             if papers := self._by_title.get(words) or self._by_head.get(words, ()):
-                yield *_with_its_mark(question, *match.span(1)), papers
-        placed = [
-            (word, *match.span())
+                yield *_widened(question, *match.span(1)), papers
+        # A written word may have several pieces: "tf-idf".
+        pieces = [
+            (piece, *match.span())
             for match in _WORD.finditer(question)
-            for word in pieces_of(match[0])
+            for piece in pieces_of(match[0])
         ]
-        for at, title in self._titles_in(tuple(word for word, *_ in placed)):
-            start, end = placed[at][1], placed[at + len(title) - 1][2]
+        for first, title in self._titles_in(tuple(piece for piece, *_ in pieces)):
+            start, end = pieces[first][1], pieces[first + len(title) - 1][2]
             if _is_written_as_title(question, start, end):
-                yield *_with_its_mark(question, start, end), self._by_title[title]
+                yield *_widened(question, start, end), self._by_title[title]
 
     def _titles_in(self, words: Words) -> Iterator[tuple[int, Words]]:
-        """The titles that stand in a row of words, and where."""
-        for at in range(len(words) - _KEY_WORDS + 1):
-            for title in self._by_start.get(words[at : at + _KEY_WORDS], ()):
-                if words[at : at + len(title)] == title:
-                    yield at, title
+        """The titles that a sequence of words contains, each with the index of its first word."""
+        for first in range(len(words) - _KEY_WORDS + 1):
+            for title in self._by_start.get(words[first : first + _KEY_WORDS], ()):
+                if words[first : first + len(title)] == title:
+                    yield first, title
 
 
-def _is_key(word: str, words: TantivyIndex | None) -> bool:
-    """Whether a word can only be the name of a file: it holds letters, and underscores or digits,
-    and with digits alone, as "bm25", stands in no paper."""
+def _is_file_name(word: str, words: TantivyIndex | None) -> bool:
+    """Whether a word can only be the name of a file. It has letters, and underscores or digits:
+    "smith2020". Without underscores it must occur in no paper, as "bm25" does."""
     if not _KEY.fullmatch(word):
         return False
     return "_" in word or words is None or not words.n_holding(word)
 
 
 def _is_written_as_title(question: str, start: int, end: int) -> bool:
-    """Whether a row of words is a name and no subject: it is called a study, its capitals or its
-    colon are those of a title; or, at the beginning of a question, a sign separates it from the
-    rest."""
+    """Whether the words of a title in a question are meant as the title of a paper, not as a
+    subject.
+
+    They are if they have a colon or capitals as in a title, or follow a word like "the study". At
+    the beginning of a question a comma or the like must follow: "Iron in winter sheep, who wrote
+    it?".
+    """
     written = question[start:end]
     if ":" in written or is_in_title_case(written) or bool(_before(question, start)["study"]):
         return True
@@ -203,9 +225,9 @@ def _is_written_as_title(question: str, start: int, end: int) -> bool:
     return question[end : end + 1] in (":", ",", "?", ".")
 
 
-def _with_its_mark(question: str, start: int, end: int) -> tuple[int, int]:
-    """The place of a name with the quotation marks around it and what introduces it: "the study
-    titled"."""
+def _widened(question: str, start: int, end: int) -> tuple[int, int]:
+    """Start and end of a name together with its quotation marks and the words that introduce it:
+    'the study titled "Iron in winter"', or that follow: "the smith2020 paper"."""
     before, behind = _before(question, start), _BEHIND.match(question, end)
     end = behind.end() if behind else end
     if before["article"] and not before["study"] and (study := _STUDY_BEHIND.match(question, end)):
@@ -214,16 +236,19 @@ def _with_its_mark(question: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _before(question: str, start: int) -> re.Match[str]:
+    """The words that introduce a name which begins at `start`; the match may be empty."""
     found = _BEFORE.search(question, max(0, start - _LOOK_BACK_CHARS), start)
     assert found is not None, "may be empty"
     return found
 
 
 def _only(papers: Papers) -> str | None:
+    """The paper if there is exactly one."""
     return papers[0] if len(papers) == 1 else None
 
 
 def _grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, tuple[Value, ...]]:
+    """The values of each key, in the order of the pairs."""
     found: defaultdict[Key, list[Value]] = defaultdict(list)
     for key, value in pairs:
         found[key].append(value)

@@ -1,7 +1,8 @@
 """The published chunks and passages, and the facts of papers that their readers need.
 
-A passage is known by its place: its number in reading order, which is by paper, chunk and place in
-the chunk. In memory is what ranking needs of each; texts and all else are looked up in the tables.
+A passage is known by its `place`: a number from 0 in reading order, that is by paper, then by chunk,
+then by its start in the chunk. Only what ranking needs is kept in memory; texts and everything else
+are read from the tables when they are needed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,12 +23,12 @@ _NONE: Numbers = np.empty(0, np.int32)
 
 
 class CodedTexts(NamedTuple):
-    """A text for each place."""
+    """One text per passage: that of a place is `texts[codes[place]]`."""
 
     texts: pa.Array
-    """The different ones, each once."""
+    """The distinct texts."""
     codes: Numbers
-    """Where in `texts` that of each place is."""
+    """For each place the index of its text in `texts`."""
 
 
 class Library:
@@ -47,16 +48,17 @@ class Library:
         self._chunks, self._passages = OpenTable(chunks_file), OpenTable(passages_file)
         passages = self._passages.columns(["passage_id", "chunk_id", "chunk_start", "row_hash"])
         self.version = passages_version(passages)
-        """Data version of passage_id -> row hash; an index that fits has the same."""
+        """Version of the passages. An index whose version differs was made from other passages."""
         chunks = self._chunks.columns(
             ["chunk_id", "paper_id", "section_id", "ordinal", "is_generated"]
         )
         self.n_passages, self.n_chunks = len(passages), len(chunks)
         self._chunk_rows = _Ids(chunks["chunk_id"])
-        of_chunk = np.concatenate(
+        # For each row of the passages' file the row of its chunk.
+        chunk_rows = np.concatenate(
             [_NONE, *map(self._chunk_rows.numbers, in_parts(passages["chunk_id"]))]
         )
-        if lost := np.flatnonzero(of_chunk < 0).tolist():
+        if lost := np.flatnonzero(chunk_rows < 0).tolist():
             raise StaleIndex(
                 f"{passages_file} has passages of chunk {passages['chunk_id'][lost[0]].as_py()!r}, which {chunks_file} "
                 "does not have. Materialize `passages` and what follows it."
@@ -66,10 +68,10 @@ class Library:
         papers = _codes(paper_ids)
         starts = _numbers(passages["chunk_start"].combine_chunks())
         ordinals = _numbers(chunks["ordinal"].combine_chunks())
-        order = np.lexsort((starts, ordinals[of_chunk], papers[of_chunk]))
+        order = np.lexsort((starts, ordinals[chunk_rows], papers[chunk_rows]))
         self._passage_rows = order.astype(np.int32)
         """Row in the file by place."""
-        self._chunk_row_of: Numbers = of_chunk[order]
+        self._chunk_row_of: Numbers = chunk_rows[order]
         """Row of the chunk by place."""
         sections = zip(paper_ids, chunks["section_id"].to_pylist(), strict=True)
         self._section_of = _codes([f"{paper}:{section}" for paper, section in sections])[
@@ -118,14 +120,16 @@ class Library:
         return range(int(start), int(end))
 
     def neighbours(self, place: int, reach: int) -> list[int]:
-        """Places of the same section up to `reach` away, the nearest first."""
+        """Places in the same section that are up to `reach` passages away, the nearest first."""
         near = [
-            at for distance in range(1, reach + 1) for at in (place - distance, place + distance)
+            other
+            for distance in range(1, reach + 1)
+            for other in (place - distance, place + distance)
         ]
         return [
-            at
-            for at in near
-            if 0 <= at < self.n_passages and self._section_of[at] == self._section_of[place]
+            other
+            for other in near
+            if 0 <= other < self.n_passages and self._section_of[other] == self._section_of[place]
         ]
 
     def passages(self, places: Sequence[int]) -> list[Passage]:
@@ -148,16 +152,19 @@ class Library:
         return _coded(self._chunks, name, self._chunk_row_of)
 
     def passage_numbers(self, name: str, unknown: int) -> Numbers:
-        """A column of the passages by place; `unknown` where it says nothing."""
+        """A column of numbers by place, with `unknown` in place of nulls."""
         column = self._passages.columns([name])[name].combine_chunks()
         return _numbers(column.fill_null(unknown))[self._passage_rows]
 
 
 class _Ids:
-    """Texts that differ from each other, each with its number: its place in the order given."""
+    """Distinct ids, numbered from 0: finds the id of a number, and the number of an id.
+
+    They are kept as bytes in one array, which takes far less memory than a dictionary of texts.
+    """
 
     def __init__(self, ids: pa.ChunkedArray, order: npt.NDArray[np.int64] | None = None) -> None:
-        """order: rows of `ids` by number; None: as they are."""
+        """order: for each number the row of its id in `ids`; None: the number is the row."""
         n_bytes = max((len(id_.encode()) for part in in_parts(ids) for id_ in part), default=1)
         parts = (np.array([id_.encode() for id_ in part], f"S{n_bytes}") for part in in_parts(ids))
         in_file = np.concatenate([np.empty(0, f"S{n_bytes}"), *parts])
@@ -168,16 +175,18 @@ class _Ids:
         return bytes(self._ids[number]).decode()
 
     def numbers(self, ids: Sequence[str]) -> Numbers:
-        """The number of each, -1 for one that is not there."""
+        """The number of each id, -1 for an unknown one."""
         if not len(self._ids) or not ids:
             return np.full(len(ids), -1, np.int32)
         wanted = np.array([id_.encode() for id_ in ids], np.bytes_)
-        at = np.searchsorted(self._ids, wanted, sorter=self._sorted)
-        found = self._sorted[np.minimum(at, len(self._sorted) - 1)]
+        # An id that would sort behind the last one is compared with the last one.
+        positions = np.searchsorted(self._ids, wanted, sorter=self._sorted)
+        found = self._sorted[np.minimum(positions, len(self._sorted) - 1)]
         return np.where(self._ids[found] == wanted, found, np.int32(-1))
 
 
 def _coded(table: OpenTable, name: str, rows: Numbers) -> CodedTexts:
+    """A column of texts by place. rows: for each place the row of the table."""
     column = table.columns([name])[name].combine_chunks().dictionary_encode()
     codes = _numbers(column.indices)[rows]  # a `take` would import pandas
     # the first question reads whole columns: a fifth of a large process
@@ -191,6 +200,7 @@ def _numbers(column: pa.Array) -> Numbers:
 
 
 def _codes(values: Sequence[str]) -> Numbers:
-    """A number for each value; equal values have the same, and numbers sort as the values do."""
+    """A number for each value. Equal values have the same number, and the numbers have the same
+    order as the values."""
     numbers = {value: number for number, value in enumerate(sorted(set(values)))}
     return np.array([numbers[value] for value in values], np.int32)

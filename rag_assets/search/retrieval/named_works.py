@@ -1,10 +1,10 @@
 """Tells which papers a question about works means: by id, title or DOI, or by authors, year and
 subject.
 
-A paper that only mentions a work is not meant: papers cite many works of others. A work is named by
-a run of words of its title: more than half of them, or all before the first colon. One more word
-that the title does not have names another work. Only a question that describes a paper, "the study
-of X", or asks for papers of somebody, may use some words of the title.
+A paper that only mentions a work is not meant: papers cite many works of others. A question names a
+work by consecutive words of its title: more than half of them, or all before the first colon. If it
+has one more word that the title does not have, it names another work. Only a question that
+describes a paper, "the study of X", or asks for papers of a person, may use some words of the title.
 
 Authors and years of papers in a question, "papers by Lund since 2019", are offered to the user as a
 filter, and never applied.
@@ -30,7 +30,7 @@ _ABOUT_WORKS = terms_of(
     "research researchers team work works based names came out entitled titled called here find found show conclude "
     "conclusion finding result et al"
 )
-"""Words that tell no work from another."""
+"""Words that questions about works use and that do not distinguish one work from another."""
 _QUOTED = re.compile(r"[\"“«]([^\"“”«»]{3,})[\"”»]")
 _ASKS_WHAT_IT_SAYS = re.compile(
     r"\bwhat (?:did|do|does)\b.*[\"”»]\s+(?:find|show|conclude|report|say)\b", re.IGNORECASE
@@ -54,11 +54,11 @@ seconds."""
 _MADE_BY = re.compile(
     r"\bwho (?:developed|created|built|designed|introduced|proposed|invented)\b", re.IGNORECASE
 )
-"""Answered by the authors of the paper whose title names the thing; else by what papers say of
-it."""
+"""If a paper's title names the thing, its authors are the answer; otherwise the texts of papers
+are searched."""
 _DESCRIBED_FROM, _BESIDE_BEST = 0.6, 0.9
-"""Share of the telling words of a description that a title must have, and of the best title's
-share."""
+"""A title must have this share of the distinctive words of a description, and have at least this
+part of the best title's share."""
 _END = r"(?= (?:on|about|from|in|that|which|is|are|was|were|among)\b| and (?:wh|how)|[?;:]|$)"
 _NAME = r"(?:(?:d[aeiu]|del|della|van|von|der|den|la|le|ten|ter|bin) )*[^\W\d_a-z][\w.'’-]*"
 _BY = re.compile(
@@ -73,28 +73,28 @@ _DESCRIBES = re.compile(
 )
 _CALLS_A_STUDY = re.compile(rf"\b{STUDY}\b", re.IGNORECASE)
 _OF_PAPERS = re.compile(rf"\b{STUDY}\b[^?;:]{{0,40}}$", re.IGNORECASE)
-"""What stands before years that are those of papers, not of what was studied."""
+"""The words before a year that is the year of papers, not of what was studied."""
 _LOOKED_BACK = 80
 """Characters; looking through all of a long question for each year would take the square of its
 length."""
 
 
 @lru_cache(_TITLES_KEPT)
-def telling(text: str) -> tuple[str, ...]:
-    """Stems of the words that may tell a work from another, in order; a hyphenated word in its
-    parts."""
+def distinctive_stems(text: str) -> tuple[str, ...]:
+    """Stems of the words that may distinguish a work from others, in order. The parts of a
+    hyphenated word count as words."""
     stems = (stem_of(word) for word in _small_words(text) if word not in QUESTION_WORDS)
     return tuple(stem for stem in stems if stem not in _ABOUT_WORKS)
 
 
 def papers_meant(question: str, papers: Mapping[str, PaperFacts]) -> Mapping[str, float]:
-    """How surely each paper is meant by a question about works, up to 1; empty where it means a
-    work that is not here.
+    """The papers that a question about works means, each with a certainty of up to 1. Empty if it
+    means a work that is not in the corpus.
 
     papers: those that may be meant, by id.
     """
-    if stated := dois_in(question.replace("?", " ")):
-        return {paper: 1.0 for paper, facts in papers.items() if facts.doi in stated}
+    if dois := dois_in(question.replace("?", " ")):
+        return {paper: 1.0 for paper, facts in papers.items() if facts.doi in dois}
     if (writers := writers_asked_for(question)) or (
         _LISTS.search(question) and any(years_asked_for(question))
     ):
@@ -111,35 +111,40 @@ def papers_meant(question: str, papers: Mapping[str, PaperFacts]) -> Mapping[str
 def _papers_listed(
     question: str, writers: Sequence[str], papers: Mapping[str, PaperFacts]
 ) -> Mapping[str, float]:
-    """Papers by all of the writers, of the years, and whose titles have the words of the
-    subject."""
+    """Papers by all of the writers and of one of the years, whose titles have all words of the
+    subject: "Which papers on iron did Lund write in 2019?"."""
     years = list(years_asked_for(question))
     about = question
-    for said in (*writers, *(question[one.start : one.end] for one in years)):
-        about = about.replace(said, " ")
-    wanted = frozenset(telling(_LISTS.sub(" ", about)))
+    for words in (*writers, *(question[one.start : one.end] for one in years)):
+        about = about.replace(words, " ")
+    wanted = frozenset(distinctive_stems(_LISTS.sub(" ", about)))
     return {
         paper: 1.0
         for paper, facts in papers.items()
-        if all(is_among(one, facts.authors) for one in writers)
+        if all(is_among(person, facts.authors) for person in writers)
         and (not years or any(facts.year and int(facts.year) in one.years for one in years))
-        and wanted <= frozenset(telling(facts.title))
+        and wanted <= frozenset(distinctive_stems(facts.title))
     }
 
 
 def _papers_described(question: str, papers: Mapping[str, PaperFacts]) -> Mapping[str, float]:
-    """Papers whose title and authors have the words by which a question describes one.
+    """Papers whose title and authors have the words by which a question describes a paper.
 
-    "the study of sheep": most of its words, and all of its names. "doi sheep winter": all of its
-    words, in one paper alone. Names of things are no description; "the Lund paper" is by Lund
-    first.
+    After a wording like "the study of sheep" a paper must have most of the words, and all that are
+    written as names. For keywords like "doi sheep winter" it must have all of them and be the only
+    such paper. Keywords that are all names of things do not describe a paper; the name of a first
+    author does, "the Lund paper".
     """
-    wanted = frozenset(telling(_CALLS_A_STUDY.sub(" ", question)))
+    wanted = frozenset(distinctive_stems(_CALLS_A_STUDY.sub(" ", question)))
     if not wanted:
         return {}
-    names = {stem for word in words_written_as_names(question) for stem in telling(word)}
-    authors = {paper: frozenset(telling(" ".join(one.authors))) for paper, one in papers.items()}
-    words = {paper: authors[paper].union(telling(one.title)) for paper, one in papers.items()}
+    names = {stem for word in words_written_as_names(question) for stem in distinctive_stems(word)}
+    authors = {
+        paper: frozenset(distinctive_stems(" ".join(one.authors))) for paper, one in papers.items()
+    }
+    words = {
+        paper: authors[paper].union(distinctive_stems(one.title)) for paper, one in papers.items()
+    }
     if describes_a_paper(question):
         shares = {
             paper: len(wanted & own) / len(wanted) for paper, own in words.items() if names <= own
@@ -154,14 +159,14 @@ def _papers_described(question: str, papers: Mapping[str, PaperFacts]) -> Mappin
         for paper, facts in papers.items()
         if (is_subject and wanted <= words[paper])
         or (is_long and wanted <= authors[paper])
-        or wanted <= frozenset(telling(" ".join(facts.authors[:1])))
+        or wanted <= frozenset(distinctive_stems(" ".join(facts.authors[:1])))
     ]
     return dict.fromkeys(fitting, 1.0) if len(fitting) == 1 else {}
 
 
 def work_asked_for(question: str) -> str:
-    """The title by which a question names a work: in quotation marks, or all that follows its
-    wording; "" for none."""
+    """The title by which a question names a work: the words in quotation marks, or all words after
+    the likes of "Who wrote"; "" if it names none."""
     quoted, named = _QUOTED.search(question), _WORK.match(question)
     return (quoted[1] if quoted else named["work"] if named else "").strip(" .,")
 
@@ -169,14 +174,14 @@ def work_asked_for(question: str) -> str:
 def papers_named(
     question: str, papers: Mapping[str, PaperFacts], *, in_full: bool = False
 ) -> frozenset[str]:
-    """Ids of the papers that bear the name of a work in the question: what stands in quotation
-    marks, or all of it.
+    """Ids of the papers whose title or id is named by the words in quotation marks, or by the whole
+    question.
 
-    in_full: more than half of a title is no name; all before the first colon is one.
+    in_full: only all words of a title before its first colon are a name; otherwise more than half
+    of the title is one, too.
     """
-    works = [
-        telling(work) for work in (*_QUOTED.findall(question), question)
-    ]  # a title may have some in it
+    # The whole question counts, too, because a title may have quotation marks in it.
+    works = [distinctive_stems(work) for work in (*_QUOTED.findall(question), question)]
     return frozenset(
         paper
         for paper, facts in papers.items()
@@ -185,58 +190,71 @@ def papers_named(
 
 
 def works_compared(question: str, papers: Mapping[str, PaperFacts]) -> Mapping[str, str]:
-    """The papers whose id or title, or title up to its first colon, stands in the question, by id
-    with their words in it; none unless they are several works: a single one may be a subject,
-    "hypertension" of hypertension.pdf."""
-    placed = [
+    """The papers that a question names, if they are several works: by id, with the words that name
+    them in the question.
+
+    A paper is named by its id, its title, or its title up to the first colon. A single paper is not
+    returned, because its name may be the subject: "hypertension" of hypertension.pdf.
+    """
+    words = [
         (stem_of(word), match.start())
         for match in _WORD.finditer(question)
         if (word := plain_lower(match[0])) not in QUESTION_WORDS
         and stem_of(word) not in _ABOUT_WORKS
     ]
-    asked = [stem for stem, _ in placed]
-    places: dict[str, tuple[int, int]] = {}
+    stems = [stem for stem, _ in words]
+    # For each paper the indexes in `words` of its longest name.
+    names: dict[str, range] = {}
     for paper_id, facts in papers.items():
         for title in (paper_id, facts.title):
             head = _HEAD.match(title)
-            for run in (telling(title), telling(head[0] if head else title)):
-                at = _place_of(run, asked)
-                if at is not None and len(run) > places.get(paper_id, (0, 0))[1]:
-                    places[paper_id] = at, len(run)
-    covered = [range(at, at + n) for at, n in places.values()]
+            for own in (distinctive_stems(title), distinctive_stems(head[0] if head else title)):
+                first = _index_of(own, stems)
+                if first is not None and len(own) > len(names.get(paper_id, ())):
+                    names[paper_id] = range(first, first + len(own))
     found = {}
-    for paper, (at, n) in places.items():
-        if not any(at in other and at + n - 1 in other and n < len(other) for other in covered):
-            last = _WORD.match(question, placed[at + n - 1][1])
-            found[paper] = question[placed[at][1] : last.end() if last else None]
+    for paper, name in names.items():
+        is_part_of_other = any(
+            name[0] in other and name[-1] in other and len(name) < len(other)
+            for other in names.values()
+        )
+        if not is_part_of_other:
+            last = _WORD.match(question, words[name[-1]][1])
+            found[paper] = question[words[name[0]][1] : last.end() if last else None]
     return found if len({papers[paper].work or paper for paper in found}) > 1 else {}
 
 
 def asked_of_one(question: str, compared: Mapping[str, str], paper_id: str) -> str:
-    """What a question that compares papers asks of one of them: the question without the names of
-    the others, and with "the paper" for the name of a file."""
+    """The question that a comparison of papers asks of one of them: "How do BERT and lund_2019 mask
+    words?" asks BERT "How do BERT mask words?" and lund_2019 "How do the paper mask words?".
+
+    The names of the other papers are left out, and "the paper" replaces a name that does not
+    consist of letters, as that of a file. compared: what `works_compared` returns.
+    """
+    own_name = compared[paper_id]
     for paper, name in compared.items():
-        if paper != paper_id and name != compared[paper_id]:
-            said = re.escape(name)
-            question = re.sub(rf"{_JOINS}\s*\b{said}\b|\b{said}\b\s*(?:{_JOINS})?", "", question)
-    if not compared[paper_id].replace(" ", "").isalpha():
-        question = question.replace(compared[paper_id], "the paper")
+        if paper != paper_id and name != own_name:
+            other = re.escape(name)
+            question = re.sub(rf"{_JOINS}\s*\b{other}\b|\b{other}\b\s*(?:{_JOINS})?", "", question)
+    if not own_name.replace(" ", "").isalpha():
+        question = question.replace(own_name, "the paper")
     return " ".join(question.split())
 
 
 def is_quoted(question: str) -> bool:
+    """Whether a question has words in quotation marks, which may be a title."""
     return _QUOTED.search(question) is not None
 
 
 def asks_what_a_quoted_work_says(question: str) -> bool:
-    """Whether only a work named in quotation marks can answer: 'What does "Iron in winter"
-    conclude?'."""
+    """Whether a question asks what a work says that it names in quotation marks: 'What does "Iron
+    in winter" conclude?'. Only this work can answer it."""
     return is_quoted(question) and _ASKS_WHAT_IT_SAYS.search(question) is not None
 
 
 def describes_a_paper(question: str) -> bool:
-    """Whether a question describes a paper, "the study of sheep": not in nothing but names, "the
-    paper on BERT"."""
+    """Whether a question describes a paper, as "the study of sheep" does. "the paper on BERT" does
+    not: it has only a name."""
     return (
         not is_quoted(question)
         and _DESCRIBES.search(question) is not None
@@ -248,46 +266,52 @@ def writers_asked_for(question: str) -> tuple[str, ...]:
     """The persons whose papers are asked for: "Which paper was written by Ada Lund and Bo Moe?"."""
     found = _BY.search(question)
     persons = next(filter(None, found.groups()), "") if found else ""
-    return tuple(one.strip() for one in _BETWEEN_PERSONS.split(persons) if telling(one))
+    return tuple(one.strip() for one in _BETWEEN_PERSONS.split(persons) if distinctive_stems(one))
 
 
 def is_among(person: str, authors: Sequence[str]) -> bool:
-    """Whether the words of a name stand side by side in one of the names, in either order; initials
-    do not count."""
-    wanted, *named = (
+    """Whether a person is one of the authors: "Ada Lund", "Lund Ada" and "Lund" are, if an author
+    is "Ada B. Lund". Initials do not count."""
+    wanted, *names = (
         [word for word in _small_words(text) if len(word) > 1] for text in (person, *authors)
     )
-    return any(_is_run(wanted, one) or _is_run(wanted[::-1], one) for one in named)
+    return any(_contains(name, wanted) or _contains(name, wanted[::-1]) for name in names)
 
 
 def _is_name(work: Sequence[str], title: str, in_full: bool) -> bool:
-    words, head = telling(title), _HEAD.match(title)
-    has_head = head is not None and _is_run(telling(head[0]), work)
-    return _is_run(work, words) and (
+    """Whether the words of a work are consecutive words of a title, and enough to name it. work,
+    in_full: as in `papers_named`."""
+    words, head = distinctive_stems(title), _HEAD.match(title)
+    has_head = head is not None and _contains(work, distinctive_stems(head[0]))
+    return _contains(words, work) and (
         has_head or (not in_full and 2 * len(set(work)) > len(set(words)))
     )
 
 
-def _place_of(run: Sequence[str], of: Sequence[str]) -> int | None:
-    """Where the words follow each other in others; None where they do not, or there are none."""
-    n = len(run)
+def _index_of(words: Sequence[str], text: Sequence[str]) -> int | None:
+    """The index in `text` at which all `words` follow each other; None if there is no such index or
+    `words` is empty."""
+    n = len(words)
     return next(
-        (at for at in range(len(of) - n + 1) if n and list(of[at : at + n]) == list(run)), None
+        (i for i in range(len(text) - n + 1) if n and list(text[i : i + n]) == list(words)), None
     )
 
 
 def _has_ordinary_words(text: str) -> bool:
-    of_names = {stem for name in words_written_as_names(text) for stem in telling(name)}
-    return not of_names.issuperset(telling(text))
+    """Whether a text has distinctive words that are not part of a name."""
+    of_names = {stem for name in words_written_as_names(text) for stem in distinctive_stems(name)}
+    return not of_names.issuperset(distinctive_stems(text))
 
 
 def _small_words(text: str) -> list[str]:
+    """The words in small letters, without a possessive 's; hyphenated words in their parts."""
     words = words_of(re.sub(r"['’]s\b", "", text))
     return [part for word in words for part in word.casefold().split("-")]
 
 
-def _is_run(words: Sequence[str], of: Sequence[str]) -> bool:
-    return _place_of(words, of) is not None
+def _contains(text: Sequence[str], words: Sequence[str]) -> bool:
+    """Whether all `words`, at least one, follow each other in `text`."""
+    return _index_of(words, text) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,10 +325,12 @@ class Offer:
 
 
 def offered_filter(question: Question, passing: Callable[[Filter], Sequence[str]]) -> Offer | None:
-    """Authors and years by which a question names papers, without those that its own filter has.
+    """A filter for the authors and years by which a question names papers: "What do papers by Lund
+    since 2019 say about iron?". Conditions that the question's own filter has are left out.
 
-    passing: gives the ids of the papers that pass a filter. None without such words, if no paper
-    passes, and for a question that the records answer: "Which papers are by Lund?".
+    None if the question names no authors or years, if no paper passes the filter, or if the records
+    alone answer the question: "Which papers are by Lund?". passing: returns the ids of the papers
+    that pass a filter.
     """
     text, own = question.question, question.filter
     if QuestionKind.PUBLICATION in read(text).kinds:
@@ -314,22 +340,23 @@ def offered_filter(question: Question, passing: Callable[[Filter], Sequence[str]
         for one in years_asked_for(text)
         if _OF_PAPERS.search(text[max(0, one.start - _LOOKED_BACK) : one.start])
     ]
-    by = _by(writers_asked_for(text), text)
-    writers = writers_asked_for(text) if by else ()
+    by_writers = _by(writers_asked_for(text), text)
+    writers = writers_asked_for(text) if by_writers else ()
     conditions = [Condition(FilterField.AUTHOR, (person,)) for person in writers]
-    conditions += [Condition(FilterField.YEAR, tuple(one.years for one in asked))] if asked else []
+    if asked:
+        conditions.append(Condition(FilterField.YEAR, tuple(one.years for one in asked)))
     offered = Filter(tuple(one for one in conditions if one not in own.conditions))
     if not offered.conditions or not passing(own & offered):
         return None
     rest = text
-    for said in (*(text[one.start : one.end] for one in asked), by):
-        rest = rest.replace(said, "", 1)
+    for words in (*(text[one.start : one.end] for one in asked), by_writers):
+        rest = rest.replace(words, "", 1)
     return Offer(re.sub(r"\s+(?=[?.,;]|$)", "", " ".join(rest.split())), offered)
 
 
 def _by(writers: Sequence[str], text: str) -> str:
-    """The words "by Ada Lund and Bo Moe"; empty where no "by" names the writers: "What did Lund
-    write?"."""
+    """The words of a text from "by" to the last of the writers: "by Ada Lund and Bo Moe". Empty if
+    no "by" names them: "What did Lund write?"."""
     ends = ".+?".join(re.escape(one) for one in dict.fromkeys((*writers[:1], *writers[-1:])))
     found = re.search(rf"\bby {ends}", text, re.IGNORECASE) if writers else None
     return found[0] if found else ""

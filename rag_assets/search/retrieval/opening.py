@@ -1,7 +1,7 @@
-"""Opening what a search needs from the data folder, once, and deciding what can be done without.
+"""Opens the files and indexes that a search needs, once.
 
-An index that is missing, damaged or describes other passages or another model is left out with a
-warning; the other one answers alone. Nothing on disk is changed.
+An index is left out with a warning if it is missing or damaged, or was made of other passages or
+with another model. The other index then answers alone. Nothing on disk is changed.
 """
 
 import logging
@@ -61,17 +61,17 @@ def open_searcher(
     reranker: SkippingReranker | None = None,
     planner: QueryPlanner | None = None,
 ) -> Searcher:
-    """Open chunks, passages and indexes below `settings.data_dir`; the model is loaded by the first
-    question.
+    """Open chunks, passages and indexes below `settings.data_dir`. The embedding model is loaded by
+    the first question.
 
     connections: to an embedding model behind an API. embedder: that of the settings, if it is open
-    already. reranker: None leaves the order that the indexes give. planner: None searches by rules
+    already. reranker: None keeps the order of the indexes. planner: None makes queries by rules
     alone.
 
     Raises MissingInput when a table or both indexes are missing or do not fit, StaleIndex when the
     tables do not fit each other, MissingKey when the embedding model needs a key that is not set,
-    StoreUnavailable or StoreRefused when the vectors are on a server that does not answer: an
-    answer by words alone would take the place of a better one.
+    StoreUnavailable or StoreRefused when the vectors are on a server that does not answer. Such a
+    server is an error, because an answer found by words alone would replace a better one.
     """
     try:
         return _opened_searcher(settings, connections, embedder, reranker, planner)
@@ -84,7 +84,7 @@ def open_searcher(
 
 
 def is_built(settings: Settings) -> bool:
-    """Whether there are tables and an index that can be looked into, whatever they hold."""
+    """Whether the tables and at least one index exist; they may be empty or outdated."""
     paths = settings.paths
     has_index = any(index.folder.exists() for index in published_indexes(settings))
     return has_index and is_published(paths.chunks) and is_published(paths.passages)
@@ -111,7 +111,7 @@ def _opened_searcher(
     names = _paper_names(settings, words)
     known = KnownPapers(facts, {paper: record.arxiv for paper, record in records.items()})
     cited = _cited_works(paths, known)
-    # what was read to open them; of a large corpus a tenth of the process
+    # Free the columns that were read to open the tables: a tenth of the memory of a large corpus.
     pa.default_memory_pool().release_unused()
     return Searcher(
         library, dense, words, settings.retrieval, counter, reranker, planner, names, cited, known
@@ -127,7 +127,7 @@ def _cited_works(paths: Paths, known: KnownPapers) -> CitedWorks:
 
 
 def _records(paths: Paths) -> Mapping[str, Record]:
-    """By paper_id; none where there are none that can be used."""
+    """The records by paper_id; empty, with a warning, if their table cannot be used."""
     try:
         return records_from(required_table(paths.records))
     except MissingInput as error:
@@ -188,7 +188,8 @@ def _dense_search(
 
 
 def published_files(settings: Settings) -> list[Path]:
-    """One file for everything that is searched, each replaced whenever its content is published."""
+    """One file for each table and index that is searched. A file is replaced whenever its table or
+    index is published, so a change of its time shows that there is something new."""
     manifests = [index.folder / MANIFEST_FILE for index in published_indexes(settings)]
     paths = settings.paths
     return [
@@ -202,8 +203,8 @@ def published_files(settings: Settings) -> list[Path]:
 
 
 def fit_together(settings: Settings) -> bool:
-    """Whether tables and indexes describe the same passages: not so while a run publishes one after
-    the other."""
+    """Whether tables and indexes describe the same passages. They do not while a run is publishing
+    them one after the other."""
     paths = settings.paths
     try:
         chunks = read_columns(paths.chunks, ["chunk_id"])
@@ -218,9 +219,12 @@ def fit_together(settings: Settings) -> bool:
 
 
 def corpus_version(settings: Settings) -> str:
-    """Changes with anything on disk that a search result follows from, and with an index that is
-    missing or damaged: what was answered with one index must be answered again when both are there.
-    Raises StoreUnavailable or StoreRefused when a server does not answer."""
+    """A hash that changes with everything on disk that search results depend on.
+
+    It also changes when an index goes missing or is damaged, and when it is back: answers made with
+    one index must be made again with both. Raises StoreUnavailable or StoreRefused when a server
+    does not answer.
+    """
     return fingerprint(
         _version_of(settings.paths.chunks),
         _version_if_any(settings.paths.profiles),
@@ -233,7 +237,7 @@ def corpus_version(settings: Settings) -> str:
 
 
 def _version_of(table: Path) -> str:
-    """Data version of a table, which is read again only when its file changed. Raises
+    """Version of a table's content. The table is read again only if its file has changed. Raises
     MissingInput."""
     return read_once(table, _read_version) if table.exists() else _read_version(table)
 
@@ -276,6 +280,7 @@ def _opened(index: FolderIndex[Opened], library: Library, data_dir: Path) -> Ope
 
 
 def _misfit(found: IndexManifest | None, wanted: IndexManifest) -> str:
+    """Why an index cannot be used, as words after "it"."""
     if found is None:
         return "is missing or unfinished"
     if found == wanted:

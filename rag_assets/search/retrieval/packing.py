@@ -1,8 +1,8 @@
 """Ranked passages become the contexts an answerer reads, within a budget of tokens.
 
-Passages are taken whole. The best few bring their neighbours along, because an answer often runs
-over the edge of what was found; further down, a new passage is worth more than a neighbour of an
-old one.
+Passages are never cut. The best few are packed together with their neighbours, because an answer
+often continues in the next passage. Further down in the ranking, another passage is more useful
+than the neighbour of one.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,11 +16,12 @@ from rag_assets.search.retrieval.filtering import Mask
 from rag_assets.search.retrieval.library import Library
 
 _MOST_REPEATED_SHARE = 0.5
+"""A passage is left out if more than this share of its text is packed already."""
 
 
 class PassageSizes:
-    """Tokens of passages by the counter of a budget; each is counted once, however many questions
-    find it."""
+    """The number of tokens of each passage. It is counted when it is first needed, and kept for
+    later questions."""
 
     def __init__(self, counter: TokenCounter, n_passages: int) -> None:
         self.counter = counter
@@ -42,16 +43,18 @@ def pack_contexts(
     n_neighbours: int,
     passing: Mask | None = None,
 ) -> tuple[list[Context], dict[str, Chunk]]:
-    """Contexts of at most `budget_tokens` tokens in all, by the counter of `sizes`, best first; and
-    their chunks by id.
+    """Contexts of at most `budget_tokens` tokens in all, best first, and their chunks by id.
 
-    ranking: places of passages and their scores, best first. The best one is packed whatever the
-    budget: without it there is nothing to answer from, and a refusal would blame the corpus.
-    Another that does not fit is passed over, so that a shorter one may; one of which more than half
-    is packed already is left out. Passages that follow each other in a chunk become one context,
-    scored as its best passage; a neighbour has the score of the hit that brought it. expanded_hits:
-    top hits that bring along `n_neighbours` passages of their section before and after. passing:
-    places that a filter lets through, None for all; no other neighbour is added.
+    The best passage is always packed, whatever its size: without it there is nothing to answer
+    from, and the refusal would sound as if the corpus had no answer. Any other passage that does
+    not fit is skipped, so that a shorter one after it can be packed. A passage is also skipped if
+    more than half of it is packed already. Passages that follow each other in a chunk become one
+    context with the score of the best of them.
+
+    ranking: places of passages and their scores, best first. sizes: counts the tokens.
+    expanded_hits: the number of top passages that are packed with their neighbours, which get the
+    same score: up to `n_neighbours` passages of the same section on each side. passing: which
+    places a filter lets through, None for all; other neighbours are not added.
     """
     scores: dict[int, float] = {}
     for place, score in _with_neighbours(ranking, library, expanded_hits, n_neighbours, passing):
@@ -69,7 +72,8 @@ def pack_contexts(
     chunks = library.chunks({passage.chunk_id for passage in chosen.values()})
     contexts = _contexts(chosen, scores, chunks, sizes.counter)
     while len(chosen) > 1 and sum(context.n_tokens for context in contexts) > budget_tokens:
-        chosen.popitem()  # separators between passages count too
+        # Text between passages has tokens too, so the contexts may be larger than their passages.
+        chosen.popitem()
         contexts = _contexts(chosen, scores, chunks, sizes.counter)
     return contexts, chunks
 
@@ -81,6 +85,7 @@ def _with_neighbours(
     n_neighbours: int,
     passing: Mask | None,
 ) -> Iterator[tuple[int, float]]:
+    """The ranking with the neighbours of each top hit behind it; places may be repeated."""
     for rank, (place, score) in enumerate(ranking):
         yield place, score
         if rank < expanded_hits:
@@ -90,8 +95,8 @@ def _with_neighbours(
 
 
 def _is_repeated(passage: Passage, packed: Iterable[Passage]) -> bool:
-    """Whether more than half of the passage's stretch of the paper is packed already, out of other
-    chunks: passages of one chunk do not overlap."""
+    """Whether more than half of a passage is packed already. Only passages of other chunks are
+    compared: chunks may overlap, passages of one chunk do not."""
     length = passage.char_end - passage.char_start
     n_repeated = sum(
         max(0, min(passage.char_end, other.char_end) - max(passage.char_start, other.char_start))
@@ -107,9 +112,10 @@ def _contexts(
     chunks: Mapping[str, Chunk],
     counter: TokenCounter,
 ) -> list[Context]:
-    """chosen: passages by place, best first."""
-    order = {place: nth for nth, place in enumerate(chosen)}
-    ranked = sorted(_runs(chosen), key=lambda run: min(order[place] for place in run))
+    """One context for each run of passages, the one with the best passage first. chosen: passages
+    by place, best first."""
+    ranks = {place: rank for rank, place in enumerate(chosen)}
+    ranked = sorted(_runs(chosen), key=lambda run: min(ranks[place] for place in run))
     runs = [
         _PassageRun(
             [chosen[place] for place in run],
@@ -132,8 +138,8 @@ class _PassageRun:
 
     @property
     def text(self) -> str:
-        """The chunk's own text from the first passage to the last, so that quotes from it are found
-        there again; above it the title that the first one repeats."""
+        """The chunk's text from the first passage to the last, unchanged so that a quote from the
+        context is found in the chunk. The title that the first passage repeats comes before it."""
         return (
             self._title_line
             + self.chunk.text[self.passages[0].chunk_start : self.passages[-1].chunk_end]
@@ -163,7 +169,7 @@ class _PassageRun:
 
     @property
     def _shift(self) -> int:
-        """From an offset in the chunk to the same in the context."""
+        """What must be added to an offset in the chunk's text to get the offset in the context."""
         return len(self._title_line) - self.passages[0].chunk_start
 
     def _passages(self) -> Iterator[ContextPassage]:
@@ -172,32 +178,32 @@ class _PassageRun:
             yield ContextPassage(passage.passage_id, start, end, passage.text, score)
 
     def _units(self) -> Iterator[ContextUnit]:
+        """The chunk's units in this run, cut at its ends, with offsets in the context and blocks
+        numbered from 0."""
         start, end = self.passages[0].chunk_start, self.passages[-1].chunk_end
         inside = [unit for unit in self.chunk.units if start < unit.end and unit.start < end]
         blocks = {
             block: nth for nth, block in enumerate(dict.fromkeys(unit.block for unit in inside))
         }
         for unit in inside:
-            first = max(unit.start, start)
-            span = first + self._shift, min(unit.end, end) + self._shift
-            yield ContextUnit(*span, unit.kind, blocks[unit.block], first)
+            unit_start = max(unit.start, start)
+            span = unit_start + self._shift, min(unit.end, end) + self._shift
+            yield ContextUnit(*span, unit.kind, blocks[unit.block], unit_start)
 
     def _sections(self) -> Iterator[tuple[int, str]]:
+        """For each section in this run its offset in the context and its headings."""
         start, end = self.passages[0].chunk_start, self.passages[-1].chunk_end
-        for part in self.chunk.sections:
-            if part.start < end and start < part.end:
-                yield max(part.start, start) + self._shift, part.section_path
+        for section in self.chunk.sections:
+            if section.start < end and start < section.end:
+                yield max(section.start, start) + self._shift, section.section_path
 
 
 def _runs(chosen: Mapping[int, Passage]) -> list[list[int]]:
-    """The places in runs that follow each other in one chunk."""
+    """The places in groups of consecutive places of one chunk: 4, 5, 7 become [4, 5] and [7]."""
     runs: list[list[int]] = []
     for place in sorted(chosen):
-        if (
-            runs
-            and place == runs[-1][-1] + 1
-            and chosen[place].chunk_id == chosen[runs[-1][-1]].chunk_id
-        ):
+        before = place - 1
+        if runs and runs[-1][-1] == before and chosen[before].chunk_id == chosen[place].chunk_id:
             runs[-1].append(place)
         else:
             runs.append([place])

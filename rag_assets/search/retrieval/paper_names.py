@@ -1,16 +1,16 @@
 """The papers that a question names: "Activision 2019", "the AMCOR 10-Q of Q2 2023", "smith2020".
 
-A word of the question names papers when it occurs in their profiles and hardly anywhere else:
-nearly all passages that hold it are of these papers. So "Boeing" names a report, while
-"coronavirus" in the title of one of many papers about it names nothing. In a file's name any word
-of the question counts; in a title or on a first page only one that the question writes as a name.
-Years and quarters distinguish the named papers; by themselves they name none.
+A word of the question names papers if it occurs in their profiles (words of file name, title and
+first page), and nearly all passages with the word are of these papers. So "Boeing" names a report,
+but "coronavirus" names nothing, because many papers mention it. A word of a file name always
+counts; a word of a title or a first page counts only if the question writes it as a name. Years and
+quarters distinguish the named papers from each other, but do not name papers by themselves.
 
-A key is the name of a paper's file: "smith2020", "raptor". A question that holds it means the
-paper, though others mention it too. Written in another way ("step-back prompting" for
-step_back_prompting), a key may as well be a subject, and so may a title up to its colon: these
-count where a question names several papers. So does a key that is a word of the paper, "ships" of
-ships.txt.
+A key is the name of a paper's file: "smith2020", "raptor". A question that contains the key means
+the paper, even if other papers mention the word. Some names may as well be the subject of the
+question, and count only if the question names several papers: a key that is written differently
+("step-back prompting" for step_back_prompting), a title up to its colon, and a key that the paper
+uses as a word, "ships" of ships.txt.
 """
 
 import re
@@ -38,16 +38,17 @@ _LEAST_CONCENTRATION = 0.9
 """Share of the passages with a word that must be of the papers it names. At 0.7, names of viruses
 and countries in titles cost COVID-QA 9 of 1,000 answers in the first chunk."""
 _FEW, _MOST_NAMED = 4, 0.25
-"""Papers, or share of all papers, that a word may name; one in the names of more is too common."""
+"""A word may name this many papers, or this share of all papers; a word in the names of more is too
+common."""
 _CLEAR = 0.5
-"""Share of log(1 + papers) from which on the words' idf is a clear name. One word of one paper has
-nearly all of it."""
+"""Papers are clearly named if the summed idf of the words that name them reaches this share of
+log(1 + number of papers). A single word that names one paper nearly reaches a share of 1."""
 _LEAST_OF_KEY = 0.1
-"""Share of the passages with a word of a key that must be of its paper: surveys mention "raptor"
-more often than the paper itself, while "virus" is in the text of all papers and says nothing of
-virus.pdf."""
+"""Share of the passages with a word of a key that must be of the key's paper. It is small, because
+surveys mention "raptor" more often than its own paper does. A word like "virus", which all papers
+use, does not reach it and so does not name virus.pdf."""
 _MOST_PIECES = 6
-"""Words of a key or of a title up to its colon; a longer one is written out by nobody."""
+"""Most words of a key, or of a title up to its colon: no question writes out a longer one."""
 _NEAR_BEST = 0.8
 """Papers with this share of the best score are searched by themselves, if they are few."""
 PaperNumbers = npt.NDArray[np.int64]
@@ -61,9 +62,9 @@ class NamedPapers:
     scores: Mapping[str, float]
     """By paper_id, above 0, up to 1."""
     clearly: tuple[str, ...] = ()
-    """The few that are named clearly enough to be searched by themselves; sorted."""
+    """The few papers that are named clearly enough to be searched by themselves; sorted."""
     alone: tuple[str, ...] = ()
-    """Papers that a word of the question names alone; sorted."""
+    """Papers for which the question has a word or key that names no other paper; sorted."""
 
     def shares(self, paper_ids: Sequence[str]) -> npt.NDArray[np.float64]:
         """The score of each paper, 0 for one that is not named; shape (n,)."""
@@ -97,7 +98,7 @@ class PaperNames:
         )
 
     def named_by(self, question: str) -> NamedPapers:
-        """The papers that a question names, and how clearly."""
+        """The papers that a question names, and how clearly it names each."""
         named, alone = np.zeros(len(self._ids)), set[str]()
         names, joined = words_written_as_names(question), set(joined_pairs(question))
         for word in sorted({*words_of(question), *joined}):
@@ -111,6 +112,7 @@ class PaperNames:
         if not named.any():
             return NamedPapers(dict.fromkeys(by_key, 1.0), by_key, by_key) if by_key else NO_PAPERS
         clear = np.minimum(1.0, named / (_CLEAR * log(1 + len(self._ids))))
+        # Periods count only for papers that a word names.
         total = np.where(named > 0, named + self._period_scores(question), 0.0)
         scores = clear * total / total.max()
         found = {self._ids[number]: float(scores[number]) for number in np.flatnonzero(scores)}
@@ -123,44 +125,57 @@ class PaperNames:
         )
 
     def _named_by_key(self, question: str, alone: set[str]) -> tuple[str, ...]:
-        """The papers whose key the question holds, sorted; with those that it names in a looser
-        way, if it names several. alone: what its words name."""
-        pieces, written = pieces_of(question), question.casefold()
+        """The papers whose key the question contains, sorted. If the question names several papers,
+        also those that it names by a title up to its colon, or by a key that is written differently
+        or is a word of its paper.
+
+        alone: papers that single words of the question name.
+        """
+        pieces, folded = pieces_of(question), question.casefold()
+        # For each paper found, whether the question means the paper for sure.
         found: dict[str, bool] = {}
         for start, n in product(range(len(pieces)), range(1, _MOST_PIECES + 1)):
             name = pieces[start : start + n]
-            for number in self._by_key.get(name, ()) if len(name) == n else ():
-                key = _key_of(paper_id := self._ids[number])
-                if self._tells(name, paper_id):
-                    is_key = pieces_of(key) == name and key in written
+            if len(name) < n:  # beyond the end of the question
+                continue
+            for number in self._by_key.get(name, ()):
+                paper_id = self._ids[number]
+                key = _key_of(paper_id)
+                if self._distinguishes(name, paper_id):
+                    is_key = pieces_of(key) == name and key in folded
                     found[paper_id] = found.get(paper_id, False) or (
                         is_key and not self._is_a_word(key, number, question)
                     )
         is_several = len({*found, *alone}) > 1
-        return tuple(sorted(paper for paper, is_key in found.items() if is_key or is_several))
+        return tuple(sorted(paper for paper, is_sure in found.items() if is_sure or is_several))
 
     def _is_a_word(self, key: str, number: int, question: str) -> bool:
-        """Whether a question has a key in small letters, as the paper itself has it on its first
-        page: "ships" of ships.txt. Not with the ending of the file."""
-        word = re.compile(rf"\b{re.escape(key)}\b(?!\.\w)")
-        is_in = (plain(text) for text in (question, self._first_pages[number].as_py() or ""))
-        return key not in words_written_as_names(question) and all(map(word.search, is_in))
+        """Whether a word or key that names a paper is an ordinary word in the question, and on the
+        first page of that paper: "ships" of ships.txt. It is not one if the question writes it as a
+        name or with the file's ending.
 
-    def _tells(self, name: tuple[str, ...], paper_id: str) -> bool:
-        """Whether one of the words stands in the paper often enough, or in none at all, to tell it
-        from the others."""
+        number: of the paper.
+        """
+        word = re.compile(rf"\b{re.escape(key)}\b(?!\.\w)")
+        texts = (plain(text) for text in (question, self._first_pages[number].as_py() or ""))
+        return key not in words_written_as_names(question) and all(map(word.search, texts))
+
+    def _distinguishes(self, name: tuple[str, ...], paper_id: str) -> bool:
+        """Whether a word of a name is frequent enough in the paper (`_LEAST_OF_KEY`) to distinguish
+        it from the others, or occurs in no paper at all."""
         if self._words is None:
             return True
         for word in name:
             n_passages = self._words.n_holding(word)
-            if n_passages is None:
+            if n_passages is None:  # the index does not count this word
                 continue
             if (self._words.n_holding(word, [paper_id]) or 0) >= _LEAST_OF_KEY * n_passages:
                 return True
         return False
 
     def _papers_of(self, word: str, is_name: bool, is_joined: bool) -> PaperNumbers:
-        """PaperNumbers of the papers that a word names."""
+        """Numbers of the papers that a word names. is_name: the question writes it as a name.
+        is_joined: it was made of two words of the question."""
         by_file = self._by_file.get(word, _NONE)
         if self._words is None:
             return by_file if is_name or is_joined else _NONE
@@ -168,14 +183,18 @@ class PaperNames:
         if not 0 < len(papers) <= max(_FEW, _MOST_NAMED * len(self._ids)):
             return _NONE
         n_passages = self._words.n_holding(word)
-        if not n_passages:
+        if not n_passages:  # None: the index does not count this word; 0: no passage has it
             return _NONE if n_passages is None else by_file
         n_own = self._words.n_holding(word, [self._ids[number] for number in papers]) or 0
         return papers if n_own >= _LEAST_CONCENTRATION * n_passages else _NONE
 
     def _period_scores(self, question: str) -> npt.NDArray[np.float64]:
-        """The idf of the periods that question and paper share, times the share they are of the
-        paper's own: the report of a quarter is not meant by a question about the year."""
+        """For each paper the summed idf of the periods that it shares with the question, times the
+        share of the paper's periods that the question has.
+
+        So the report of a quarter (a year and a quarter) gets less than the annual report if the
+        question has the year alone.
+        """
         shared, n_shared = np.zeros(len(self._ids)), np.zeros(len(self._ids))
         for period in sorted(periods_in(question)):
             papers = self._by_period.get(period, _NONE)
@@ -185,6 +204,7 @@ class PaperNames:
         return scores
 
     def _idf(self, n_papers: int) -> float:
+        """Inverse document frequency of a word that names `n_papers` papers."""
         return log(1 + (len(self._ids) - n_papers + 0.5) / (n_papers + 0.5))
 
 
@@ -194,7 +214,7 @@ def _key_of(paper_id: str) -> str:
 
 
 def _papers_by_word(column: pa.ChunkedArray) -> dict[str, PaperNumbers]:
-    """PaperNumbers of the rows whose list holds a word, by word."""
+    """For each word the numbers of the rows whose list contains it. column: of lists of words."""
     lists = column.combine_chunks()
     encoded = lists.flatten().dictionary_encode()
     codes, rows = np.from_dlpack(encoded.indices), np.from_dlpack(pc.list_parent_indices(lists))

@@ -1,10 +1,10 @@
-"""What is searched for on behalf of a question: its parts, and for each part other wordings where
-they are set.
+"""The queries that are searched for a question: its parts, and if the settings ask for them, other
+wordings of each part.
 
-A passage keeps its best score among the parts; what is found for the wordings of one part is fused
-(`fusion`). A model that writes queries costs a request and may fail: then the question is searched
-as it is, with a warning. What it writes is only searched for; nothing of it is quoted or shown to
-an answerer.
+If several parts find a passage, its best score counts; the hits of the wordings of one part are
+fused (`fusion`). A model that writes queries costs a request and may fail: then the question is
+searched as it is, with a warning. The model's texts are only searched for. They are never quoted or
+shown to an answerer.
 """
 
 import json
@@ -28,10 +28,10 @@ from rag_assets.questions import QuestionPart, has_words, read
 WRITER_VERSION = 1
 """Raise it when the code makes other queries of the same replies."""
 MAX_PARTS, MAX_QUERY_CHARS, MAX_PASSAGE_CHARS = 5, 500, 2_000
-"""A reply that has more is cut: each query costs a search."""
+"""A longer reply is cut, since each query costs a search."""
 _LEAST_OWN_TERMS = 2
-"""Content words of a part that points back and is searched by its own words too: "how was it
-chosen?" has one."""
+"""Content words that a part which points back must have to be searched by its own words too: "how
+was it chosen?" has only one."""
 _MAX_OUTPUT_TOKENS = 2_048
 _PACKAGE = "rag_assets.search.retrieval"
 _PARTS = load_prompt(_PACKAGE, "parts", frozenset())
@@ -56,7 +56,7 @@ class Wordings(BaseModel):
 
 
 class QueryWriter:
-    """Asks one model; what it wrote is kept on disk. Safe to use from several threads."""
+    """Asks a model for queries, and keeps its replies on disk. Safe to use from several threads."""
 
     def __init__(
         self,
@@ -67,9 +67,9 @@ class QueryWriter:
         *,
         timeout_s: float,
     ) -> None:
-        """kept: keeps the replies. timeout_s: how long one is waited for.
+        """kept: the file that keeps the replies. timeout_s: how long to wait for a reply.
 
-        Raises MissingKey, InvalidSettings as `require_access`; nothing is opened yet.
+        Raises MissingKey and InvalidSettings as `require_access` does. No model is opened yet.
         """
         self._settings = settings
         of_parts = LazyModel(
@@ -99,18 +99,21 @@ class QueryWriter:
         )
 
     def parts(self, question: str) -> tuple[list[str], Usage]:
-        """The questions inside a question, at most MAX_PARTS, none where it asks one thing; and
-        what they cost now.
+        """The questions inside a question, at most MAX_PARTS, and what the request cost. Empty if
+        only one thing is asked.
 
-        Raises what `Connection.guarded` raises.
+        A kept reply costs nothing. Raises what `Connection.guarded` raises.
         """
         reply, usage = self._parts.to(_quoted(question))
         parts = _different(reply.questions, question)[:MAX_PARTS]
         return (parts if len(parts) > 1 else []), usage
 
     def wordings(self, question: str) -> tuple[list[str], str, Usage]:
-        """Other wordings, as many as are set; a passage that might answer, empty where none is set
-        or written; and what they cost now. Raises as `parts`."""
+        """Other wordings of a question, a passage that might answer it, and what the request cost.
+
+        There are at most as many wordings as the settings ask for. The passage is empty if the
+        settings ask for none or the model wrote none. Raises what `parts` raises.
+        """
         reply, usage = self._wordings.to(_quoted(question))
         variants = _different(reply.variants, question)[: self._settings.variants]
         passage = (
@@ -122,18 +125,23 @@ class QueryWriter:
 
 
 def _quoted(question: str) -> str:
+    """The question as a JSON string, which escapes quotation marks and line breaks."""
     return json.dumps(question, ensure_ascii=False)
 
 
 def _instructions(settings: QuerySettings) -> str:
-    """For wordings: only what is wanted is asked for."""
-    wanted = [_VARIANTS.filled(n_variants=settings.variants)] if settings.variants else []
-    wanted += [_PASSAGE.filled()] if settings.hypothetical_passage else []
+    """The prompt for wordings. It asks only for what the settings want: variants, a passage, or
+    both."""
+    wanted = []
+    if settings.variants:
+        wanted.append(_VARIANTS.filled(n_variants=settings.variants))
+    if settings.hypothetical_passage:
+        wanted.append(_PASSAGE.filled())
     return _WORDINGS.filled(wanted="".join(wanted).strip())
 
 
 def _different(texts: list[str], question: str) -> list[str]:
-    """The wordings without empty ones, repetitions, and the question itself."""
+    """The texts, cleaned, without empty ones, repetitions and the question itself."""
     seen = {"", question.casefold()}
     different = []
     for text in (_cleaned(one, MAX_QUERY_CHARS) for one in texts):
@@ -150,7 +158,6 @@ def _cleaned(text: str, max_chars: int) -> str:
 
 
 logger = logging.getLogger(__name__)
-"""In place of a model: the one that writes answers."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +167,7 @@ class QueryPlan:
     parts: tuple[tuple[Query, ...], ...]
     """For each part of the question the part itself, then its other wordings."""
     usage: Usage = field(default_factory=Usage)
-    """What writing it cost now."""
+    """What the model's queries cost; replies that were kept cost nothing."""
 
     @property
     def queries(self) -> tuple[Query, ...]:
@@ -174,10 +181,10 @@ class QueryPlan:
 
 
 class QueryPlanner:
-    """Says what is searched for; safe to use from several threads."""
+    """Makes the queries of a question; safe to use from several threads."""
 
     def __init__(self, settings: QuerySettings, writer: QueryWriter | None) -> None:
-        """writer: needed where the settings ask a model for anything."""
+        """writer: required if the settings ask a model for queries."""
         self._settings = settings
         self._writer = writer
         self._pause = FaultPause()
@@ -185,19 +192,17 @@ class QueryPlanner:
         """Identity of the model and its prompts; empty where no model is asked."""
 
     def plan(self, question: str) -> QueryPlan:
-        """The queries of a question; none for one without words.
+        """The queries of a question; none for a question without words.
 
-        Where a model cannot be asked, those that need none. After a fault that is not this
-        question's own, the model is left alone for a while.
+        If the model cannot be asked, the queries are made by rules. After a fault that is not
+        caused by this question, the model is not asked for a while.
         """
         if not has_words(question):
             return QueryPlan(())
+        if self._writer is None:
+            return self._without_model(question)
         try:
-            return (
-                self._with_model(question, self._writer)
-                if self._writer
-                else self._without_model(question)
-            )
+            return self._with_model(question, self._writer)
         except (ModelFault, BudgetExhausted) as fault:
             if self._pause.failed(fault):
                 logger.warning(
@@ -206,12 +211,12 @@ class QueryPlanner:
             return self._without_model(question)
 
     def _without_model(self, question: str) -> QueryPlan:
-        is_one = self._settings.decomposition == "none"
-        parts = (
-            [question]
-            if is_one
-            else [text for part in read(question).parts for text in _texts_of(part)]
-        )
+        """The parts of a question by rules, one query each; the question alone if the settings do
+        not split it."""
+        if self._settings.decomposition == "none":
+            parts = [question]
+        else:
+            parts = [text for part in read(question).parts for text in _texts_of(part)]
         return QueryPlan(tuple((query,) for query in _as_parts(parts, question, QueryOrigin.PART)))
 
     def _with_model(self, question: str, writer: QueryWriter) -> QueryPlan:
@@ -251,10 +256,9 @@ def open_query_planner(settings: Settings, connections: Connections) -> QueryPla
 
 
 def require_query_model(settings: Settings) -> None:
-    """Check, before any work is done, that the model that writes queries exists and can be asked,
-    if one is to.
+    """If the settings ask for queries by a model, check that this model exists and can be asked.
 
-    Raises InvalidSettings, MissingKey.
+    To be called before any work is done. Raises InvalidSettings, MissingKey.
     """
     if settings.retrieval.queries.asks_model:
         name = _model(settings)
@@ -264,6 +268,7 @@ def require_query_model(settings: Settings) -> None:
 
 
 def _model(settings: Settings) -> ModelName:
+    """The model that writes queries, which is the one that writes answers."""
     writes_answers = settings.answering.model
     if writes_answers.partition(":")[0] not in PROVIDERS:
         raise InvalidSettings(
@@ -274,15 +279,19 @@ def _model(settings: Settings) -> ModelName:
 
 
 def _texts_of(part: QuestionPart) -> list[str]:
-    """What is searched for a part; one that points back, but has a subject of its own, by its own
-    words too: of "Which viruses cause colds, and does zinc shorten them?" the whole finds viruses
-    only."""
+    """The texts that are searched for a part of a question.
+
+    For a part that points back, `searched` is the whole question. If the part has a subject of its
+    own, its own words are searched too: the whole of "Which viruses cause colds, and does zinc
+    shorten them?" finds passages on viruses only, and none on zinc.
+    """
     has_subject = part.text != part.searched and len(terms_of(part.text)) >= _LEAST_OWN_TERMS
     return [part.searched, part.text] if has_subject else [part.searched]
 
 
 def _as_parts(texts: list[str], question: str, origin: QueryOrigin) -> tuple[Query, ...]:
-    """Each text once; a single one is the question itself."""
+    """A query for each distinct text. A text that is the question itself has the origin QUESTION,
+    any other has `origin`."""
     return tuple(
         Query(text, QueryOrigin.QUESTION if text == question else origin)
         for text in dict.fromkeys(texts)

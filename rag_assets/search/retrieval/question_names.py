@@ -1,8 +1,8 @@
 """What a question names: papers (`paper_names`) and sections of them.
 
-A section ("in the cash flow statement") is named by a noun for parts of documents with the words
-around it. It is looked for in the headings above a passage, not in its text: many passages of a
-report mention the balance sheet, and one table is it.
+A section is named by a noun for parts of documents together with the words around it: "in the cash
+flow statement". These words are compared with the headings above a passage, not with its text,
+because many passages of a report mention the balance sheet, but only one table is the balance sheet.
 """
 
 import re
@@ -30,6 +30,7 @@ _ALONE = frozenset(
 )
 """Nouns that name a section by themselves."""
 _NAME_NOTHING = frozenset({"the", "and", "last", "first", "next", "same", "section", "chapter"})
+"""Words that do not distinguish a section from others."""
 _LEAST_CHARS = 3
 
 
@@ -50,10 +51,11 @@ class SectionNames:
 
     @cached_property
     def _paths(self) -> tuple[list[list[str]], Numbers]:
-        """The headings of each distinct section path, and the paths by place."""
+        """The headings of each distinct section path as letters without spaces; and for each place
+        the index of its path."""
         texts, codes = self._library.section_paths()
         paths = [path.split(" > ") for path in texts.to_pylist()]
-        return [[letters_of(title) for title in path] for path in paths], codes
+        return [[letters_of(heading) for heading in path] for path in paths], codes
 
 
 def sections_named(question: str) -> list[frozenset[str]]:
@@ -62,25 +64,29 @@ def sections_named(question: str) -> list[frozenset[str]]:
     found: list[frozenset[str]] = []
     for match in _NAMED.finditer(question):
         words = [_singular(word) for word in pieces_of(match["name"]) if len(word) >= _LEAST_CHARS]
-        telling = frozenset(words) - _NAME_NOTHING
-        if len(telling) > 1 or match["noun"].lower() in _ALONE:
-            found.append(telling)
+        distinctive = frozenset(words) - _NAME_NOTHING
+        if len(distinctive) > 1 or match["noun"].lower() in _ALONE:
+            found.append(distinctive)
     return found
 
 
 def _is_below(path: list[str], words: frozenset[str]) -> bool:
-    """Whether one heading holds all the words. Headings have no spaces here: PDF files put some
-    inside words."""
-    return any(all(word in title for word in words) for title in path)
+    """Whether one of the headings contains all the words.
+
+    path: headings without spaces, because PDF files have wrong spaces inside words.
+    """
+    return any(all(word in heading for word in words) for heading in path)
 
 
 def _singular(word: str) -> str:
+    """The word without a plural "s": "statements" -> "statement", but "loss" stays."""
     return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
 
 
 _WEIGHT = 0.6
-"""Share of the span of all scores that passages of named papers and sections get more. Too high:
-they hide better ones of other papers."""
+"""How much is added to the scores of passages of named papers and sections, as a share of the
+difference between the highest and the lowest score. If it is too large, these passages hide better
+ones of other papers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +95,10 @@ class Named:
 
     papers: NamedPapers = NO_PAPERS
     in_sections: Mask | None = None
-    """Which passages are in a named section, of a clearly named paper where there is one; None
-    without any."""
+    """Which passages are in a named section; if papers are clearly named, only passages of these.
+    None if no section is named."""
     sections: Scope | None = None
-    """The ones of clearly named papers, which are searched by themselves."""
+    """The passages of named sections in clearly named papers. They are searched by themselves."""
 
 
 NOTHING_NAMED = Named()
@@ -108,10 +114,10 @@ class QuestionNames:
         self._sections = SectionNames(library)
 
     def named_by(self, part: str, question: str, passing: Mask | None) -> Named:
-        """What a part of a question names; what the whole question names, where the part names no
-        paper.
+        """The papers that a part of a question names, or else those that the whole question names;
+        and the sections that the whole question names.
 
-        passing: the passages that may be found; None for all.
+        passing: which passages may be found; None for all.
         """
         papers = self._papers_named_by(part, question)
         in_sections = self._sections.named_by(question)
@@ -126,12 +132,12 @@ class QuestionNames:
         return Named(papers, in_sections, Scope(passage_ids=frozenset(ids)) if ids else None)
 
     def papers_named_alone(self, question: str) -> tuple[str, ...]:
-        """The papers that words of a question name, each by itself."""
+        """The papers for which a question has a word or key that names no other paper; see
+        `NamedPapers.alone`."""
         return self._papers.named_by(question).alone if self._papers else ()
 
     def raise_named(self, scores: Scores, places: Numbers, named: Named) -> Scores:
-        """The scores of passages, with what those of named papers and sections get more; shape
-        (n,)."""
+        """The scores of passages, raised for passages of named papers and sections; shape (n,)."""
         shares = named.papers.shares(self._library.paper_ids(places))
         if named.in_sections is not None:
             shares += named.in_sections[places]

@@ -1,8 +1,8 @@
 """A question becomes ranked passages.
 
-What is searched for is planned in `queries`. Both indexes find candidates for it, whose scores
-`fusion` makes one; those of papers and sections that the question names (`question_names`) are
-raised, and a reranker scores the best anew.
+`queries` makes the queries of the question. Both indexes find candidates for them, and `fusion`
+gives each candidate one score. Scores of passages in papers and sections that the question names
+(`question_names`) are raised. Then a reranker gives the best candidates new scores.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -54,26 +54,28 @@ class DenseSearch:
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """Where is searched."""
+    """The passages that a search may find."""
 
     scope: Scope | None
-    """None: everywhere."""
+    """None: all passages."""
     left_out: Mask
-    """Which places may not be found, whatever the scope."""
+    """Which passages must not be found even if they are in scope, by place."""
     named: Named = NOTHING_NAMED
     """What the question names."""
 
     @property
     def scopes(self) -> list[Scope | None]:
-        """What is searched, each by itself: everything in scope, and the papers and sections that
-        are clearly named. Their best passages need not be among the best of a large corpus."""
+        """The scopes that are searched one by one: the whole scope, then the papers and the
+        sections that are clearly named. These have searches of their own, because in a large corpus
+        their best passages may not be among the best of all."""
         papers = Scope.within(self.scope, self.named.papers.clearly)
         return [self.scope, *(one for one in (papers, self.named.sections) if one is not None)]
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """n passages that were found, sorted by id; every list and array has an entry for each."""
+    """n passages that were found, sorted by id. Every list and array has n entries in this
+    order."""
 
     passage_ids: list[str]
     places: Numbers
@@ -81,11 +83,11 @@ class Candidates:
     scores: Scores
     """Fused; higher is better."""
     dense: Scores
-    """Cosine with the first query, NaN where it is not known."""
+    """Cosine with the first query, NaN if it is not known."""
     lexical: Scores
-    """BM25 for the first query, NaN where its words did not find the passage."""
+    """BM25 for the first query, NaN if the word index did not find the passage for it."""
     found_by: list[tuple[int, ...]]
-    """Numbers of the queries that found it, from 0."""
+    """For each passage the numbers of the queries that found it, from 0."""
 
     def best(self, n: int) -> list[tuple[str, int]]:
         """The ids and places of the `n` with the highest scores, best first; equal scores by id."""
@@ -94,10 +96,10 @@ class Candidates:
 
 
 class CandidateSearch:
-    """Asks both indexes; safe to use from several threads.
+    """Searches both indexes; safe to use from several threads.
 
-    An index without weight in the fusion is not asked, and no vector is made for it, unless it is
-    the only one.
+    An index whose weight in the fusion is 0 is not searched, and no vector is made for it, unless
+    it is the only index.
     """
 
     def __init__(
@@ -117,20 +119,18 @@ class CandidateSearch:
         self._settings = settings
 
     def found(self, queries: Sequence[Query], within: Within) -> Candidates:
-        """The candidates for a question, which comes first, and its other wordings.
+        """The candidates for a question and its other wordings.
 
-        Where there are several, each scores what it finds, and those that were asked weigh more
-        (`fusion`).
+        queries: the question first, at least one. The hits of other wordings count less than those
+        of the question (`fusion.with_other_wordings`).
         """
-        each = [self._found_by_one(query, within) for query in queries]
+        hits = [self._found_by_one(query, within) for query in queries]
         by_id = [
-            dict(
-                zip(found.ids, fused(found.scores, self._settings, self._dense_weight), strict=True)
-            )
-            for found in each
+            dict(zip(one.ids, fused(one.scores, self._settings, self._dense_weight), strict=True))
+            for one in hits
         ]
         scores = by_id[0] if len(by_id) == 1 else with_other_wordings(by_id)
-        ids, first = sorted(scores), each[0]
+        ids, first = sorted(scores), hits[0]
         return Candidates(
             passage_ids=ids,
             places=self._library.places(ids),
@@ -145,8 +145,9 @@ class CandidateSearch:
         )
 
     def _found_by_one(self, query: Query, within: Within) -> "_QueryHits":
+        """The hits of one query in both indexes."""
         if query.origin is QueryOrigin.PASSAGE:
-            return self._like(query.text, within)
+            return self._near_passage(query.text, within)
         if self._dense and self._settings.is_fused_by_server:
             return self._found_by_server(query.text, within, self._dense)
         words = self._words
@@ -163,11 +164,14 @@ class CandidateSearch:
                 [self._dense.store.search(vector, CANDIDATES, scope) for scope in within.scopes]
             )
             cosines = dict(nearest)
+            # Passages that only the word index found have a cosine, too.
             unknown = [hit.passage_id for hit in by_words if hit.passage_id not in cosines]
             cosines |= self._dense.store.cosines(vector, unknown)
         return self._scored(within, cosines, nearest, by_words)
 
     def _found_by_server(self, question: str, within: Within, dense: DenseSearch) -> "_QueryHits":
+        """The hits of a question in a store that searches vectors and words and fuses them by
+        itself."""
         vector = dense.embedder.embed_query(question)
         sparse = dense.sparse.of_question(question) if dense.sparse else None
         asked = HybridQuestion(question, vector, sparse)
@@ -178,10 +182,12 @@ class CandidateSearch:
         )
         return self._scored(within, cosines, found.nearest, found.by_words, dict(found.fused))
 
-    def _like(self, passage: str, within: Within) -> "_QueryHits":
-        """What is nearest to a passage that is in no paper. It is embedded as passages are, because
-        models may put something else before a question. Its words are not searched: they are a
-        guess."""
+    def _near_passage(self, passage: str, within: Within) -> "_QueryHits":
+        """The passages nearest to one that a model wrote as a possible answer.
+
+        Its vector is made as for passages of papers, because models may put another prefix before
+        questions. Its words are not searched, because the model guessed them.
+        """
         nearest: list[Scored] = []
         if self._dense:
             (vector,) = self._dense.embedder.embed_passages([passage])
@@ -197,8 +203,11 @@ class CandidateSearch:
         by_words: Sequence[Scored],
         fused: Mapping[str, float] | None = None,
     ) -> "_QueryHits":
-        """The hits that may be found. fused: scores by passage_id where they need no fusion
-        here."""
+        """The hits with their scores, without passages that `within` leaves out.
+
+        fused: final scores by passage_id if there is nothing to fuse; then only these passages are
+        hits.
+        """
         found = sorted(
             {hit.passage_id for hit in (*nearest, *by_words)} if fused is None else fused
         )
@@ -224,7 +233,7 @@ class _QueryHits:
 
 
 def _hybrid_store(store: VectorStore) -> QdrantStore:
-    """The store, as one that fuses by itself. Raises InvalidSettings when it cannot."""
+    """The store, if it can fuse vectors and words by itself. Raises InvalidSettings otherwise."""
     if isinstance(store, QdrantStore):
         return store
     raise InvalidSettings(
@@ -244,18 +253,21 @@ def _merged(searches: Sequence[list[Scored]]) -> list[Scored]:
 
 
 def _ranks(hits: Sequence[Scored]) -> dict[str, float]:
+    """The 0-based rank of each passage, by id. hits: best first."""
     return {hit.passage_id: float(rank) for rank, hit in enumerate(hits)}
 
 
 def _in_order(ids: Sequence[str], values: Mapping[str, float]) -> Scores:
+    """The value of each id, NaN if it has none."""
     return np.array([values.get(id_, np.nan) for id_ in ids], np.float64)
 
 
 RERANKED = 20
 """Candidates that the reranker looks at. 10 lose a little, 40 gain nothing on COVID-QA and
 Cranfield; each costs about 10 ms with the packaged model."""
-_LEAST_OF_SEEN, _MOST_OF_UNSEEN = 0.1, 0.099
-"""Bounds of the scores that keep whatever the reranker looked at before what it did not."""
+_LEAST_RERANKED, _MOST_OF_OTHERS = 0.1, 0.099
+"""The lowest score of a candidate that the reranker scored, and the highest one of the others: so
+the others come after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +283,7 @@ class RankedPassage:
     relevance: float | None = None
     """See `Hit`."""
     found_by: tuple[int, ...] = ()
-    """Numbers of the queries that found it, among all of the question."""
+    """Numbers of the queries that found it, from 0, counted over all parts of the question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,7 +308,8 @@ class Ranker:
     settings: RetrievalSettings
 
     def ranking(self, plan: QueryPlan, where: Filter) -> Ranking:
-        """A compound question is searched part by part; a passage keeps its best score."""
+        """The passages found for each part of a question, and for all parts together. If several
+        parts find a passage, its best score counts there."""
         scope = self.filters.scope(where)
         best: dict[int, RankedPassage] = {}
         of_parts: list[list[RankedPassage]] = []
@@ -304,7 +317,8 @@ class Ranker:
         for queries in plan.parts:
             left_out = self.filters.of_kinds(not_asked_for(queries[0].text, where))
             named = self.names.named_by(queries[0].text, plan.question, self.filters.passing(where))
-            of_parts.append(_ordered(self._part(queries, Within(scope, left_out, named), n_before)))
+            found = self._found_for_part(queries, Within(scope, left_out, named), n_before)
+            of_parts.append(_ordered(found))
             for one in of_parts[-1]:
                 known = best.get(one.place)
                 if known is None:
@@ -315,9 +329,13 @@ class Ranker:
             n_before += len(queries)
         return Ranking(_ordered(best.values()), of_parts)
 
-    def _part(self, queries: Sequence[Query], within: Within, n_before: int) -> list[RankedPassage]:
-        """queries: a question and its other wordings. n_before: queries of the parts before this
-        one."""
+    def _found_for_part(
+        self, queries: Sequence[Query], within: Within, n_before: int
+    ) -> list[RankedPassage]:
+        """The passages for one part of a question, sorted by id.
+
+        queries: the part and its other wordings. n_before: the number of queries of earlier parts.
+        """
         candidates = self.candidates.found(queries, within)
         raised = self.names.raise_named(candidates.scores, candidates.places, within.named)
         scores, relevance, are_kept = self._reranked(queries[0].text, candidates.places, raised)
@@ -340,11 +358,12 @@ class Ranker:
     def _reranked(
         self, question: str, places: Numbers, scores: Scores
     ) -> tuple[Scores, Scores, npt.NDArray[np.bool_]]:
-        """Gives the best candidates new scores; the others keep their order after them.
+        """Gives the best `RERANKED` candidates new scores; the others come after them in the same
+        order as before.
 
-        Three arrays of shape (n,): scores, 0 to 1 where a reranker looked at the best, else as they
-        were; relevance, NaN where it did not look; which candidates reach the floor of relevance,
-        all where nothing was reranked.
+        Returns three arrays of shape (n,). Scores are 0 to 1, or unchanged if no reranker answered.
+        Relevance is NaN for candidates that the reranker did not score. The third array tells which
+        candidates reach `min_score`; all of them do if no reranker answered.
         """
         order = np.argsort(-scores, kind="stable")
         best, rest = order[:RERANKED], order[RERANKED:]
@@ -360,8 +379,8 @@ class Ranker:
         if judgement is None:
             return scores, relevance, np.ones(len(places), np.bool_)
         final = np.empty(len(places))
-        final[best] = _LEAST_OF_SEEN + (1 - _LEAST_OF_SEEN) * judgement.scores
-        final[rest] = _MOST_OF_UNSEEN * stretched(scores[rest]) if len(rest) else 0.0
+        final[best] = _LEAST_RERANKED + (1 - _LEAST_RERANKED) * judgement.scores
+        final[rest] = _MOST_OF_OTHERS * stretched(scores[rest]) if len(rest) else 0.0
         relevance[best] = judgement.relevance
         return final, relevance, np.nan_to_num(relevance, nan=0.0) >= self.settings.min_score
 
@@ -371,4 +390,5 @@ def _ordered(passages: Iterable[RankedPassage]) -> list[RankedPassage]:
 
 
 def _known(score: float) -> float | None:
+    """The score, None for NaN."""
     return None if np.isnan(score) else float(score)

@@ -1,7 +1,7 @@
-"""A question becomes hits and contexts: its passages are ranked (`ranking`), and a chunk scores as
-its best passage.
+"""A question becomes hits and contexts: passages are ranked (`ranking`), and a chunk gets the score
+of its best passage.
 
-Opening what is searched is in `opening`, packing what an answerer gets to read in `packing`.
+`opening` opens the indexes; `packing` packs the contexts that an answerer reads.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -54,34 +54,38 @@ _tracer = trace.get_tracer("rag_assets")
 SEARCH_VERSION = 31
 """Part of the key of published answers: raise it when the code finds or packs something else."""
 EXPANDED_HITS = 5
-"""Top hits that bring their neighbours into the context. 0 cuts answers at the edge of a passage,
-too many crowd out other hits."""
+"""The number of top hits that are packed with their neighbours. With 0, answers are cut at the end
+of a passage; with too many, neighbours leave no room for other hits."""
 _CHUNKS_FOR_A_MODEL, _TOKENS_A_CHUNK, _MOST_PAID_FOR = 2, 1000, 3
-"""A model reads passages of this many times `k` chunks, within so many tokens for each of the `k`,
-and for each part or named paper behind the first, up to the third. Evidence of 280 honest claims of
-benchmarks/claims.jsonl, by words alone, over 40 papers: .876 in 3,300 tokens of `k` = 6 chunks, .946
-in 4,800 tokens of twice as many within 6,000."""
+"""A model reads passages of twice `k` chunks. Its budget is 1,000 tokens for each of the `k`, and
+as many for each part or named paper after the first, counted up to the third.
+
+Share of 280 true claims of benchmarks/claims.jsonl whose evidence is in the contexts, found by words
+alone in 40 papers: .876 with `k` = 6 chunks in 3,300 tokens; .946 with twice as many chunks in 4,800
+tokens, within a budget of 6,000."""
 _PASSAGES_A_CHUNK = 3
-"""Passages that are fetched for each chunk that is wanted by its words."""
+"""Passages that are fetched for each chunk in a search by words, since several may be of one
+chunk."""
 _MOST_NAMED = 4
-"""A question that names more papers asks of none by itself."""
+"""If a question names more papers, these are not searched one by one."""
 _MOST_MEANT = 20
-"""Title pages that are given to a question about works, and papers of which one asked of all of
-them gets a passage."""
+"""Most title pages that are packed for a question about works, and most papers of which a passage is
+packed for a question like "Which papers use X?"."""
 _PASSAGES_A_PAPER = 6
-"""Passages that are given of each paper that a question names."""
+"""Passages that are packed of each paper if a question names several."""
 _ANSWERED_AT_THE_BEGINNING = {QuestionKind.PUBLICATION, QuestionKind.SUMMARY}
+"""Kinds of questions that the first passages of a paper answer."""
 _BEST_PAPERS, _FIRST_PASSAGES, _MOST_OF_SECTIONS = 3, 5, 6
-"""Papers whose beginning, statements or conclusions are given to a question that asks for these,
-and how many passages of each."""
+"""The number of papers whose beginning, statements or conclusions are packed for a question that
+asks for these; the number of passages at the beginning; and the most passages of such sections."""
 
 
 Rankings = dict[tuple[tuple[Query, ...], ...], Ranking]
-"""By what was searched for: the parts of a plan."""
+"""Rankings that were made already, by the parts of their query plan."""
 
 
 class Searcher:
-    """Everything a question needs, opened once; close it, or use it as a context manager."""
+    """Searches the opened tables and indexes; close it, or use it as a context manager."""
 
     def __init__(
         self,
@@ -96,10 +100,10 @@ class Searcher:
         cited: CitedWorks | None = None,
         known: KnownPapers | None = None,
     ) -> None:
-        """reranker: None leaves the order that the indexes give. planner: None searches by rules
-        alone. names: None compares no question with the names of papers. cited: None knows no
-        sentence that reports other works. known: None reads no DOI, title or file name in a
-        question."""
+        """reranker: None keeps the order of the indexes. planner: None makes queries by rules
+        alone. names: None: words of a question never raise the papers that they name. cited: None:
+        no sentence is known to report other works. known: None: a DOI, title or file name in a
+        question does not restrict the search."""
         self.library = library
         self._candidates = CandidateSearch(library, dense, words, settings)
         self._opened = [one for one in (dense.store if dense else None, words) if one is not None]
@@ -127,37 +131,39 @@ class Searcher:
         self.close()
 
     def close(self) -> None:
-        for one in self._opened:
-            one.close()
+        for index in self._opened:
+            index.close()
 
     def papers(self, where: Filter = EVERYTHING) -> list[str]:
         """The ids of the papers with a passage that `where` lets through, sorted."""
         passing = self._filters.passing(where)
-        return sorted(
-            self.library.papers
-            if passing is None
-            else set(self.library.paper_ids(np.flatnonzero(passing).tolist()))
-        )
+        if passing is None:
+            return sorted(self.library.papers)
+        return sorted(set(self.library.paper_ids(np.flatnonzero(passing).tolist())))
 
     def as_read(self, question: Question) -> Question:
-        """What is asked of the corpus: the question without what only stands around it, and, where
-        it names a paper, asked of that paper alone, without the name."""
+        """The question as it is searched and answered: without greetings, numbering and the like.
+
+        If it names a paper by DOI, title or file, the name is removed and the filter restricted to
+        that paper. If the question's own filter excludes the paper, the name stays.
+        """
         asked = question.model_copy(update={"question": asked_text(question.question)})
         named = self._known.named_in(asked.question, self._words)
         if named is None:
             return asked
-        where = Filter.of_papers(named[0])
+        papers, without_name = named
+        where = Filter.of_papers(papers)
         if not self.papers(question.filter & where):
             return asked
         return asked.model_copy(
-            update={"question": named[1], "where": (question.where or EVERYTHING) & where}
+            update={"question": without_name, "where": (question.where or EVERYTHING) & where}
         )
 
     @_tracer.start_as_current_span(
         "rag_assets.search", record_exception=False, set_status_on_exception=False
     )
     def rank(self, question: str, where: Filter = EVERYTHING) -> list[RankedPassage]:
-        """All candidate passages that `where` and the floor of relevance let through, best
+        """All candidate passages that `where` lets through and that reach `min_score`, best
         first."""
         return self._ranker.ranking(self._planner.plan(question), where).passages
 
@@ -172,10 +178,10 @@ class Searcher:
     ) -> Evidence:
         """The best `k` chunks, and the contexts to answer from.
 
-        The contexts are packed of passages from these givers, in this order, until the budget is
-        used up:
+        The contexts are packed from the passages of these sources, in this order, until the budget
+        is used up:
 
-        | giver                   | gives                          | to a question that            |
+        | source                  | passages                       | if the question               |
         |-------------------------|--------------------------------|-------------------------------|
         | `_title_pages`          | title pages                    | asks about a work or a writer |
         | `_of_each_named`        | the best of each paper in turn | names several papers          |
@@ -187,10 +193,11 @@ class Searcher:
         | `_conclusions_of`       | conclusions                    | asks for a summary            |
         | `_framing`              | abstract and conclusion        | a model reads, of few papers  |
 
-        budget_tokens: pack so many tokens of all passages that the search found instead. rankings:
-        made for this question before, and added to: an answer that asks for more chunks of its
-        question ranks nothing again. for_model: a model answers, which reads more chunks than those
-        that sentences are chosen from, within a budget that grows with `k` and with what is asked.
+        budget_tokens: if given, so many tokens of the ranked passages are packed, without the other
+        sources. rankings: those made before for this question; new ones are added, so that a second
+        call with a larger `k` ranks nothing again. for_model: the contexts are read by a model. It
+        gets more chunks than the extractive answerer, within a budget that grows with `k`, the
+        parts of the question and the papers that it names.
         """
         # Rank all passages.
         plan = self._planner.plan(question.question)
@@ -244,10 +251,11 @@ class Searcher:
         k: int,
         named: Sequence[str],
     ) -> tuple[list[RankedPassage], list[str]]:
-        """The passages to pack, those that a kind of question needs before or behind the best, as
-        the table of `evidence` has them; and notes on elements that are asked for and not there.
+        """The passages to pack, in the order of the sources in the table of `evidence`: those that
+        some kinds of questions need come before or behind the best ones. Also notes on elements
+        that are asked for and were not found.
 
-        asked: the queries of each part, as `ranking.of_parts` has their passages.
+        asked: the queries of each part, in the order of `ranking.of_parts`.
         """
         before, behind, notes = list[RankedPassage](), list[RankedPassage](), list[str]()
         for queries, part in zip(asked, ranking.of_parts, strict=True):
@@ -261,8 +269,8 @@ class Searcher:
             if asks_which_papers(text):
                 before = [*list(self._best_of_papers(part).values())[:_MOST_MEANT], *before]
             if elements_asked := asked_for(text):
-                elements, absent_ones = self._elements(elements_asked, part)
-                before, notes = [*elements, *before], [*notes, *absent_ones]
+                elements, part_notes = self._elements(elements_asked, part)
+                before, notes = [*elements, *before], [*notes, *part_notes]
             if kinds & _ANSWERED_AT_THE_BEGINNING:
                 behind += self._of_best_papers(
                     part, named, lambda paper: self.library.places_of(paper)[:_FIRST_PASSAGES]
@@ -272,8 +280,11 @@ class Searcher:
         return [*before, *self._best_of_parts(ranking, k), *behind], notes
 
     def _best_of_parts(self, ranking: Ranking, k: int) -> list[RankedPassage]:
-        """All passages of the best chunks: `k` of each part where there are one or two; with more
-        parts, twice `k` of all together, but at least half of `k` of each."""
+        """All ranked passages of the best chunks of each part.
+
+        With one or two parts these are `k` chunks for each part. With more parts they are about
+        twice `k` chunks in all, but at least half of `k` for each part.
+        """
         parts = ranking.of_parts
         k_part = k if len(parts) < 2 else max((k + 1) // 2, 2 * k // len(parts))
         best = [one.place for part in parts for one in self._best_of_chunks(part)[:k_part]]
@@ -294,20 +305,25 @@ class Searcher:
         )
 
     def _only_cited(self, question: str, meant: Sequence[str]) -> tuple[tuple[str, str], ...]:
-        """See `Evidence.only_cited`. meant: what `_works_meant` returns."""
+        """If a question asks about a work that no paper of the corpus is, the entries of reference
+        lists that name it, each with the paper that cites it. See `Evidence.only_cited`.
+
+        meant: what `_works_meant` returns.
+        """
         if meant or QuestionKind.PUBLICATION not in read(question).kinds:
             return ()
-        found: dict[str, str] = {}
+        entries: dict[str, str] = {}
         if persons := writers_asked_for(question):
-            found = self._cited.entries_by(persons[0])
+            entries = self._cited.entries_by(persons[0])
         elif work := work_asked_for(question):
-            found = self._cited.entries_naming(work)
+            entries = self._cited.entries_naming(work)
         return tuple(
-            (self.library.facts_of(paper).cited_as, entry) for entry, paper in found.items()
+            (self.library.facts_of(paper).cited_as, entry) for entry, paper in entries.items()
         )
 
     def _title_pages(self, question: Question, meant: Sequence[str]) -> list[RankedPassage]:
-        """The title pages of the papers that are meant, wherever a search would rank them."""
+        """The title pages of the papers that are meant, whatever their rank. meant: what
+        `_works_meant` returns."""
         passing = self._filters.passing(question.filter)
         places = [
             place
@@ -319,22 +335,31 @@ class Searcher:
         return [RankedPassage(self.library.passage_ids([place])[0], place, 0.0) for place in places]
 
     def _of_each_named(self, question: Question, named: Sequence[str]) -> list[RankedPassage]:
-        """Where a question names several papers, the best passages of each in turn: among all,
-        those of the paper that is named more clearly leave no room for the other."""
+        """If a question names several papers, the best passages of each paper in turn: the best of
+        each, then the second best of each, and so on.
+
+        Without this, the passages of the paper that is named most clearly would leave no room for
+        the others. named: the papers.
+        """
         if len(named) < 2 or self._settings.min_score:  # no reranker looks at these passages
             return []
         scope = self._filters.scope(question.filter)
         left_out = self._filters.of_kinds(not_asked_for(question.question, question.filter))
         query = [Query(question.question, QueryOrigin.QUESTION)]
         found = []
-        for inside in filter(None, (Scope.within(scope, [paper]) for paper in named)):
-            best = self._candidates.found(query, Within(inside, left_out)).best(_PASSAGES_A_PAPER)
+        for paper_scope in filter(None, (Scope.within(scope, [paper]) for paper in named)):
+            candidates = self._candidates.found(query, Within(paper_scope, left_out))
+            best = candidates.best(_PASSAGES_A_PAPER)
             found.append([RankedPassage(id_, place, 0.0) for id_, place in best])
         return [one for turn in zip_longest(*found) for one in turn if one is not None]
 
     def _framing(self, question: Question, named: Sequence[str]) -> list[RankedPassage]:
-        """Where a question names papers, or is asked of few: how each begins its abstract and its
-        conclusion. What a paper says as a whole shares few words with most questions about it."""
+        """The first passage of the abstract and of the conclusion of each paper that a question
+        names or its filter allows, if these are few.
+
+        Such passages say what the paper is about as a whole, but share few words with most
+        questions, so a search seldom finds them.
+        """
         papers = named or sorted(question.filter.papers or ())
         if len(papers) > _MOST_NAMED or self._settings.min_score:
             return []
@@ -357,9 +382,12 @@ class Searcher:
         named: Sequence[str],
         places_of: Callable[[str], Sequence[int]],
     ) -> list[RankedPassage]:
-        """Passages of the papers that are named, or else were found first, in what a question asks
-        for by its kind: title page, abstract and statements share few words with a question that
-        describes the paper in its own words."""
+        """The passages `places_of(paper)` of the best papers: of those that are named, or else of
+        those with the best rank.
+
+        They are taken by their section, not by a search, because the words of a title page or a
+        statement are seldom the words of the question.
+        """
         best = self._best_of_papers(ranking)
         papers = sorted(best, key=lambda paper: paper not in named)[: max(_BEST_PAPERS, len(named))]
         return [self._moved(best[paper], place) for paper in papers for place in places_of(paper)]
@@ -367,36 +395,37 @@ class Searcher:
     def _best_of_papers(self, ranking: Sequence[RankedPassage]) -> dict[str, RankedPassage]:
         """The best passage of each paper, best first."""
         best: dict[str, RankedPassage] = {}
-        for one, paper in zip(
-            ranking, self.library.paper_ids([one.place for one in ranking]), strict=True
-        ):
+        papers = self.library.paper_ids([one.place for one in ranking])
+        for one, paper in zip(ranking, papers, strict=True):
             best.setdefault(paper, one)
         return best
 
     def _moved(self, one: RankedPassage, place: int) -> RankedPassage:
-        """The passage at a place, with the rank of another one."""
+        """The passage at `place`, with the scores of the ranked passage `one`."""
         return replace(one, place=place, passage_id=self.library.passage_ids([place])[0])
 
     def _elements(
         self, asked: AskedElements, ranking: Sequence[RankedPassage]
     ) -> tuple[list[RankedPassage], list[str]]:
-        """The passages with the elements that are asked for, of the papers that the question has
-        words of, else of those found first; and notes on labels that none of these has."""
+        """The passages with the elements that are asked for; and if there are none, a note on a
+        label that was not found.
+
+        Only the best papers are read: those whose titles share most words with the question, or
+        else those with the best rank.
+        """
         best, found, notes = self._best_of_papers(ranking), [], []
-        for paper in papers_asked(asked, {paper: self.library.facts_of(paper) for paper in best})[
-            :_BEST_PAPERS
-        ]:
+        papers = papers_asked(asked, {paper: self.library.facts_of(paper) for paper in best})
+        for paper in papers[:_BEST_PAPERS]:
             places = self.library.places_of(paper)
             passages = self.library.passages(places)
-            how = dict(zip(places, map(asked.is_in, passages), strict=True))
-            held = sorted(filter(how.get, places), key=lambda place: -how[place])[
-                :_MOST_OF_SECTIONS
-            ]
-            found += [self._moved(best[paper], place) for place in held]
+            fits = dict(zip(places, map(asked.is_in, passages), strict=True))
+            fitting = sorted(filter(fits.get, places), key=lambda place: -fits[place])
+            found += [self._moved(best[paper], place) for place in fitting[:_MOST_OF_SECTIONS]]
             notes += absent(asked, self.library.title_of(paper) or paper, passages)
         return found, [] if found else notes[:1]
 
     def _conclusions_of(self, paper_id: str) -> list[int]:
+        """The first passages of a paper's conclusion, or of its discussion if it has none."""
         return self._below(paper_id, SectionKind.CONCLUSION) or self._below(
             paper_id, SectionKind.DISCUSSION
         )
@@ -414,8 +443,11 @@ class Searcher:
         k: int,
         known: Mapping[str, Chunk] = MappingProxyType({}),
     ) -> list[Hit]:
-        """The best `k` chunks of a ranking, each scored by its best passage. known: chunks that
-        were looked up already, by id; to look them up takes a third of a question's time."""
+        """The best `k` chunks of a ranking, each scored by its best passage.
+
+        known: chunks that were read already, by id. Reading them again would take a third of a
+        question's time.
+        """
         best = self._best_of_chunks(ranking)[:k]
         passages = self.library.passages([one.place for one in best])
         chunks = {
@@ -457,8 +489,7 @@ class Searcher:
     def _best_of_chunks(self, ranking: Sequence[RankedPassage]) -> list[RankedPassage]:
         """The best passage of each chunk, best first."""
         best: dict[int, RankedPassage] = {}
-        for one, chunk in zip(
-            ranking, self.library.chunk_numbers([one.place for one in ranking]), strict=True
-        ):
+        chunks = self.library.chunk_numbers([one.place for one in ranking])
+        for one, chunk in zip(ranking, chunks, strict=True):
             best.setdefault(int(chunk), one)
         return list(best.values())
