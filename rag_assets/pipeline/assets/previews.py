@@ -15,7 +15,7 @@ longer rows is cut off at the right; a longer one gets a window of its own."""
 MAX_CELL_CHARS = 300
 MAX_ID_CHARS = 24
 MAX_MARKDOWN_CHARS = 200_000
-N_SHOWN, MOST_ROWS = 20, 100
+N_SHOWN, MOST_ROWS = 20, 200
 """Rows of a sample, and of a table: each run keeps its pages in Dagster's history."""
 
 

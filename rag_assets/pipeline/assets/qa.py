@@ -4,7 +4,6 @@ page in the UI."""
 import logging
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -105,7 +104,7 @@ def _made(file: AnsweredFile, settings: Settings) -> Made:
         _facts(file.update) | files,
         {
             "answers": table(sorted(map(_row, results), key=_order)),
-            "answers_in_full": answers_page(results, file.asked.answers),
+            "answers_in_full": answers_page(results),
         },
     )
 
@@ -140,9 +139,9 @@ _ROW_CHARS = 100
 """Of a question and of an answer in the table, whose columns are narrow."""
 
 
-def answers_page(results: Sequence[QAResult], file: Path) -> str:
+def answers_page(results: Sequence[QAResult]) -> str:
     """All answers as Markdown, one heading each. If they are too many, a line says how many are
-    only in `file`."""
+    only in their file, whose path is on the page."""
     parts: list[str] = []
     n_chars = 0
     for result in results[:MOST_ROWS]:
@@ -152,9 +151,7 @@ def answers_page(results: Sequence[QAResult], file: Path) -> str:
             break
         parts.append(part)
     if n_more := len(results) - len(parts):
-        parts.append(
-            f"*{n_more} more answers are in {markdown_text(str(file)[-_ROOM_FOR_NOTE // 4 :])}.*"
-        )
+        parts.append(f"*{n_more} more answers are in the file below.*")
     return "\n\n".join(parts) or "*none*"
 
 

@@ -1,7 +1,6 @@
 """The answers as the page of `qa` shows them."""
 
 from dataclasses import replace
-from pathlib import Path
 
 from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE
 from rag_assets.core.domain import Citation, Claim, QAResult
@@ -9,7 +8,6 @@ from rag_assets.pipeline.assets.previews import MAX_MARKDOWN_CHARS, MOST_ROWS
 from rag_assets.pipeline.assets.qa import answers_page
 from rag_assets_testing.citations import cited
 
-FILE = Path("data/output/qa.jsonl")
 QUOTE = "Ferritin fell by 12% in all groups of runners. " * 20
 
 
@@ -32,7 +30,7 @@ def test_every_answer_is_there_in_full_under_its_own_heading() -> None:
     """Half of them were cut off at 300 characters, and a quarter was missing."""
     claim = Claim(QUOTE.strip(), (citation(QUOTE.strip()),))
 
-    page = answers_page([result(f"q{n}", claim) for n in range(40)], FILE)
+    page = answers_page([result(f"q{n}", claim) for n in range(40)])
 
     assert [line for line in page.splitlines() if line.startswith("###")] == [
         f"### Question q{n}? (q{n})" for n in range(40)
@@ -46,9 +44,7 @@ def test_refused_and_single_source_answers_are_marked() -> None:
     found = Claim("It fell.", (citation("Ferritin fell."),))
 
     refused = replace(result("q1"), missing_names=("Chinese",))
-    page = answers_page(
-        [refused, result("q2", found, single_source=True, unanswered=("Why?",))], FILE
-    )
+    page = answers_page([refused, result("q2", found, single_source=True, unanswered=("Why?",))])
 
     assert "### Question q1? (q1) — **refused**\n\n" + REFUSAL in page
     assert 'No passage that was found names "Chinese".' in page
@@ -69,11 +65,11 @@ def test_what_is_too_much_for_a_page_is_left_out_by_whole_answers_and_said() -> 
         result(f"q{n}", Claim("It fell." * 5000, (citation("It fell." * 5000),))) for n in range(9)
     ]
 
-    page, long_page = answers_page(short, FILE), answers_page(long, FILE)
+    page, long_page = answers_page(short), answers_page(long)
 
     assert page.count("###") == MOST_ROWS
-    assert page.endswith("*5 more answers are in data/output/qa.jsonl.*")
+    assert page.endswith("*5 more answers are in the file below.*")
     assert len(long_page) <= MAX_MARKDOWN_CHARS
     n_shown = long_page.count("###")
     assert long_page.count("It fell." * 5000) == n_shown
-    assert long_page.endswith(f"*{9 - n_shown} more answers are in data/output/qa.jsonl.*")
+    assert long_page.endswith(f"*{9 - n_shown} more answers are in the file below.*")
