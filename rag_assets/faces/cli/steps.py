@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # runs import Dagster, which takes a second that --help does 
     from rag_assets.questions.files import QuestionSet
 
 UP_TO_CHUNKS = "+chunk_stats"
-UP_TO_INDEX = f"+index_meta or {UP_TO_CHUNKS}"
+UP_TO_INDEX = f"+examples or {UP_TO_CHUNKS}"
 UP_TO_QA = f"+qa or {UP_TO_CHUNKS}"
 
 
