@@ -101,8 +101,8 @@ def test_a_title_of_signs_is_null(tmp_path: Path) -> None:
     """A font without a table of its letters gave a title that no reader could search."""
 
     def draw(canvas: Canvas) -> None:
-        canvas.setFont("ZapfDingbats", 18)
-        canvas.drawString(60, 780, "iron in the blood of sheep")
+        heading(canvas, "Iron in the blood of", top=40, size=18)
+        lines(canvas, ["sheep"], left=245, top=50, font="ZapfDingbats", size=18)
         lines(canvas, ["Abstract", *prose("sheep", 8)], top=140)
 
     assert read(tmp_path, draw).title is None
