@@ -296,6 +296,8 @@ def _stored_outcome(attempt: ParseAttempt, job: ParseJob) -> ParseOutcome:
 
 
 def _raw_file(file: PaperFile, job: ParseJob, paper: Paper) -> RawFile:
+    """The content of a file, which must still have its hash; TEI that GROBID made is in the store.
+    Raises UnreadableDocument."""
     if file.problem:
         raise UnreadableDocument(file.problem)
     content = (

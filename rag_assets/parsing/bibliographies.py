@@ -194,6 +194,7 @@ def _bibtex_persons(text: str) -> tuple[Person, ...]:
 
 
 def _without_latex(text: str) -> str:
+    """The text on one line, without LaTeX commands and braces; formulas and broken LaTeX stay."""
     from pylatexenc.latex2text import LatexNodes2Text
 
     plain = text

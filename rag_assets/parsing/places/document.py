@@ -113,6 +113,8 @@ def fill_from_pdf(document: Document, pdf_file: RawFile, settings: ParsingSettin
 
 
 def _aligned(document: Document, pdf: PdfWords) -> _Aligned:
+    """Find the words of the document in the PDF. There is a problem if the PDF has no text, or too
+    few words are found."""
     if not pdf.n_chars:
         return _Aligned(problem="it has no text layer. Run OCR on it first.")
     words = [LocatedWords.of("" if block.is_generated else block.text) for block in document.blocks]

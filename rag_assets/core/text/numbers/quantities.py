@@ -193,6 +193,8 @@ def _is_name(match: re.Match[str]) -> bool:
 
 
 def _quantity(text: str, match: re.Match[str]) -> Quantity:
+    """The quantity of a match of `_QUANTITY`. The text before it decides its kind, if it has no
+    unit, and its bound."""
     before = text[max(0, match.start() - _BEFORE_CHARS) : match.start()]
     digits = match["number"].replace(",", "").replace(" ", "")
     times = Decimal(1).scaleb(_exponent(match))

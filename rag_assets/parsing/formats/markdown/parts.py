@@ -100,6 +100,7 @@ def plain_line(text: str) -> str:
 
 @cache
 def _parser(dialect: Dialect) -> "MarkdownIt":
+    """The parser of a dialect: CommonMark with tables, struck text, and the rules below."""
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING}).enable("table")

@@ -164,6 +164,7 @@ class _Walk:
         self._blocks, self._zone, self._path = blocks, zone, path
 
     def _read_body(self, body: etree._Element, outline: SectionStack) -> None:
+        """Read the body. The floats that GROBID moved to its end are collected separately."""
         self._continues_sections = body.find("{*}div/{*}div") is None
         floats = trailing_floats(body)
         self._start_blocks(self._collected.body, Zone.BODY, outline.path)
@@ -176,6 +177,8 @@ class _Walk:
         self._end_paragraph()
 
     def _read_back(self, back: etree._Element) -> None:
+        """Read each child of `back` into a list of its own. Statements without a heading get the
+        section title "Statements"."""
         for child in back:
             self._collected.back.append([])
             is_section = name_of(child).startswith(SECTIONS)
@@ -226,6 +229,8 @@ class _Walk:
         return name == "list" or name in FLOATS or name in CODE
 
     def _read_unit(self, element: etree._Element, name: str) -> None:
+        """Read an element for which `_is_unit` is true. Figures and notes do not end the current
+        paragraph, but follow it; all others end it."""
         if name == "table" or name not in FLOATS:
             self._end_paragraph()
         if name in FLOATS:
@@ -263,6 +268,8 @@ class _Walk:
             self._path = path
 
     def _read_headed_section(self, section: etree._Element, outline: SectionStack) -> None:
+        """Read a section that has one or more heads. Each head opens its section in `outline`, and
+        the sections below it are nested in that one."""
         inner: SectionStack | None = None
         """Outline of the sections inside, below the last head."""
         self._reader.add_text(section.text, self._run)

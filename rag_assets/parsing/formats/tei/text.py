@@ -170,6 +170,8 @@ class TextRun:
         return joined
 
     def _append(self, text: str, n_breaks: int) -> None:
+        """Append text as it is, with a space before it if one is needed, and reset what was noted
+        about the end of the text before."""
         if self._gap_follows and self._length:
             self._parts.append(" ")
             self._length += 1
@@ -256,6 +258,8 @@ class InlineReader:
     def _add_content(
         self, element: etree._Element, name: str, run: TextRun, aside: SetAside | None
     ) -> None:
+        """Add the text of an element and of its children, then its coordinates; a reference adds
+        the id of its target."""
         if name in SEPARATED:
             run.space()
         start, outer_writer = run.next_start, self._writer
