@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from rag_assets.hosted.structured import StructuredModel, StructuredReply
 
 logger = logging.getLogger(__name__)
-Output = TypeVar("Output", bound=BaseModel | str)
-Reply = TypeVar("Reply", bound=BaseModel)
+Output = TypeVar("Output", bound=BaseModel)
 Asked = TypeVar("Asked")
 Result = TypeVar("Result")
 
@@ -122,15 +121,15 @@ class LazyModel(Generic[Output]):
         )
 
 
-class KeptReplies(Generic[Reply]):
+class KeptReplies(Generic[Output]):
     """A model whose replies are stored in a file. Safe to use from several threads; if several send
     the same prompt, it is sent once."""
 
     def __init__(
         self,
-        model: LazyModel[Reply],
-        kept: Kept[Reply],
-        nothing: Reply,
+        model: LazyModel[Output],
+        kept: Kept[Output],
+        nothing: Output,
         timeout_s: float | None = None,
     ) -> None:
         """nothing: stored instead of an unreadable reply, so that this is not paid for again in
@@ -140,13 +139,13 @@ class KeptReplies(Generic[Reply]):
         self._nothing = nothing
         self._timeout_s = timeout_s
 
-    def to(self, prompt: str) -> tuple[Reply, Usage]:
+    def to(self, prompt: str) -> tuple[Output, Usage]:
         """The reply to a prompt, and what it cost this time (nothing if it was stored). Raises the
         errors of `Connection.guarded`."""
         key = fingerprint(self._model.model_id, self._model.instructions, prompt)
         usage = Usage()
 
-        def ask() -> Reply:
+        def ask() -> Output:
             nonlocal usage
             reply = self._model.ask(prompt, self._timeout_s)
             if reply.output is None and reply.fault is not None:

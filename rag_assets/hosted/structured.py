@@ -1,5 +1,4 @@
-"""Asks a model behind an API for output of one type. For the type `str` the output is plain text,
-without a schema.
+"""Asks a model behind an API for output of one type.
 
 pydantic-ai writes the schema into the request if the provider enforces schemas, otherwise into the
 prompt. If a reply does not fit the schema, it asks once more. The model has no tools, whatever a
@@ -62,7 +61,7 @@ _REFUSED = "refusal"
 filter."""
 _SHORTER = "Your reply was cut by the output limit. Write fewer and shorter statements."
 _REJECT_TEMPERATURE = ("openai_supports_reasoning", "anthropic_disallows_sampling_settings")
-Output = TypeVar("Output", bound=BaseModel | str)
+Output = TypeVar("Output", bound=BaseModel)
 Ended = Literal["text", "cut", "tool call", "reasoning only", "empty", "refused", "withheld"]
 """How a reply ended: with text, cut by the output limit, with a call of a tool (it has none), with
 reasoning but no text, with nothing, refused by the model, or withheld by the provider's content
@@ -102,12 +101,10 @@ class StructuredModel(Generic[Output]):
         self._name = name
         self._connection = connection
         model = _chat_model(name.name, connection)
-        output_spec: OutputSpec[Output] = output_type
-        if not issubclass(output_type, str):
-            enforces_schemas = model.profile.get("supports_json_schema_output", False)
-            output_spec = (
-                NativeOutput(output_type) if enforces_schemas else PromptedOutput(output_type)
-            )
+        enforces_schemas = model.profile.get("supports_json_schema_output", False)
+        output_spec: OutputSpec[Output] = (
+            NativeOutput(output_type) if enforces_schemas else PromptedOutput(output_type)
+        )
         self._agent: Agent[Callable[[Output], str] | None, Output] = Agent(
             _Guarded(model, name, connection),
             output_type=output_spec,
@@ -200,8 +197,6 @@ class _Guarded(WrapperModel):
     ) -> ModelResponse:
         """Send a request. If the server rejects the schema in it, the schema is written into the
         prompt instead, for this and all later requests."""
-        if model_request_parameters.output_mode == "text":
-            return await self._send(messages, model_settings, model_request_parameters)
         schema_in_prompt = replace(model_request_parameters, output_mode="prompted")
         if model_request_parameters.output_mode != "native" or not self._accepts_schemas:
             return await self._send(messages, model_settings, schema_in_prompt)
@@ -247,9 +242,7 @@ class _Guarded(WrapperModel):
         parts = []
         for part in response.parts:
             if isinstance(part, TextPart):
-                text = part.content.encode("utf-8", "replace").decode()
-                if parameters.output_mode != "text":
-                    text = _json_in(text)
+                text = _json_in(part.content.encode("utf-8", "replace").decode())
                 part = replace(part, content=self._connection.access.redacted(text))
             parts.append(part)
         # pydantic-ai does not ask for a repair if the reason is "length"

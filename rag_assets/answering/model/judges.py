@@ -29,7 +29,7 @@ from rag_assets.answering.verify.verification import (
     SupportScorer,
     VerifiedClaims,
 )
-from rag_assets.core.domain import FULL_SUPPORT_FROM, Claim, Usage, summed
+from rag_assets.core.domain import FULL_SUPPORT_FROM, Claim, Usage
 from rag_assets.core.errors import BudgetExhausted, MissingModel, ModelFault
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import KeptFile
@@ -137,13 +137,6 @@ _JUDGED_CLAIM = load_prompt(
     "judged_claim",
     frozenset({"number", "claim", "question", "places"}),
 )
-_YES_OR_NO_MODELS = frozenset({("ollama", "bespoke-minicheck")})
-"""Provider and name, without the tag."""
-_YES_OR_NO_PROMPT = "Document: {document}\nClaim: {claim}"
-_YES_OR_NO_VERSION = 1
-"""Raise it when the code reads replies, or puts documents together, in another way."""
-_YES_OR_NO_MAX_OUTPUT_TOKENS = 16
-_YES_OR_NO = {"yes": 1.0, "no": 0.0}
 
 
 class Verdict(BaseModel):
@@ -195,51 +188,6 @@ class HostedJudge:
             reply.usage,
             reply.seconds,
             tuple(claim_text(one.corrected) if one else "" for one in verdicts),
-        )
-
-
-def answers_yes_or_no(name: ModelName) -> bool:
-    """Whether `YesOrNoJudge` asks the model; `name:tag` is a size of the same model."""
-    return (name.provider, name.name.partition(":")[0]) in _YES_OR_NO_MODELS
-
-
-class YesOrNoJudge:
-    """A model that was trained to judge: document and claim in, Yes or No out. It gives no reasons
-    and no half support.
-
-    One request per claim. Source: Tang, Laban and Durrett 2024, "MiniCheck: Efficient Fact-Checking
-    of LLMs on Grounding Documents", and the card of bespoke-minicheck on Ollama, whose template
-    brings the instructions.
-    """
-
-    def __init__(self, name: ModelName, connections: Connections) -> None:
-        """Raises MissingKey, InvalidSettings as `require_access`."""
-        self._model = LazyModel(
-            name, connections, str, instructions="", max_output_tokens=_YES_OR_NO_MAX_OUTPUT_TOKENS
-        )
-
-    @property
-    def identity(self) -> str:
-        return f"{self._model.model_id} yes-or-no-{fingerprint(_YES_OR_NO_PROMPT, _YES_OR_NO_VERSION)[:8]}"
-
-    def verdicts(self, outcomes: Sequence[ClaimOutcome]) -> ClaimVerdicts:
-        """Raises the fault of any claim: a reader would take the verdicts of some claims for those
-        of all."""
-        replies = []
-        for one in outcomes:
-            document, claim = document_of(one), on_one_line(one.proposed.text)
-            reply = self._model.ask(_YES_OR_NO_PROMPT.format(document=document, claim=claim))
-            if reply.output is None and reply.fault is not None:
-                raise reply.fault
-            replies.append(reply)
-        return ClaimVerdicts(
-            tuple(
-                _YES_OR_NO.get((reply.output or "").strip().rstrip(".").casefold())
-                for reply in replies
-            ),
-            ("",) * len(replies),
-            summed([reply.usage for reply in replies]),
-            sum(reply.seconds for reply in replies),
         )
 
 
@@ -471,6 +419,4 @@ def open_judge(named: str, settings: Settings, connections: Connections) -> Clai
     files = judge_files(named, settings.paths.models)
     if files is not None:
         return CrossEncoderJudge(named, files, settings.execution.n_workers)
-    name = judge_name(named)
-    judge = YesOrNoJudge if answers_yes_or_no(name) else HostedJudge
-    return judge(name, connections)
+    return HostedJudge(judge_name(named), connections)

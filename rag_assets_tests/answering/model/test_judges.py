@@ -61,8 +61,6 @@ def write_classifier(folder: Path, n_labels: int, id2label: dict[str, str]) -> P
 
 def replied(request: WireRequest) -> Reply:
     """A judge of its provider that supports what is said of ferritin."""
-    if request.schema is None:
-        return Reply("Yes" if "Ferritin fell" in request.prompt else " No.\n")
     verdicts = [
         {"statement": 2, "verdict": "not"},
         {"statement": 1, "verdict": "carried"},
@@ -78,9 +76,7 @@ def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[WireServer]:
         yield server
 
 
-@pytest.fixture(
-    params=["ollama:llama3.2", "ollama:bespoke-minicheck", "ollama:bespoke-minicheck:7b", "folder:"]
-)
+@pytest.fixture(params=["ollama:llama3.2", "folder:"])
 def judge(
     request: pytest.FixtureRequest, ollama: WireServer, tmp_path: Path
 ) -> Iterator[ClaimJudge]:
@@ -103,22 +99,6 @@ def test_a_judge_tells_what_is_said_from_what_is_not(judge: ClaimJudge) -> None:
     assert len(found.whys) == 2
     assert found.seconds >= 0
     assert judge.identity == judge.identity != ""
-
-
-def test_minicheck_is_asked_in_the_form_it_was_trained_in(ollama: WireServer) -> None:
-    """Its template brings the instructions; others in their place, or a schema, would make it
-    another model."""
-    with Connections(HURRIED) as connections:
-        found = open_judge("ollama:bespoke-minicheck", load_settings({}), connections).verdicts(
-            [TOLD, INVENTED]
-        )
-
-    assert [request.prompt for request in ollama.requests] == [
-        "Document: Results: Ferritin fell in all groups.\nClaim: Ferritin fell in all groups.",
-        "Document: Results: Iron was not measured.\nClaim: Bridges carry heavy loads.",
-    ]
-    assert all((request.schema, request.system) == (None, "") for request in ollama.requests)
-    assert (found.supports, found.usage.n_requests) == ((1.0, 0.0), 2)
 
 
 @pytest.mark.parametrize(("n_labels", "labels"), [(1, {}), (2, {"0": "LABEL_0", "1": "LABEL_1"})])
