@@ -37,6 +37,27 @@ def test_an_answer_quotes_a_paper_behind_each_sentence(page: Page, live_shelf: L
     )  # the question names the paper it is about
 
 
+def test_an_empty_page_says_what_the_papers_are_about_and_asks_on_a_click(
+    page: Page, live_shelf: Live
+) -> None:
+    """Who does not know the papers does not know what to ask."""
+
+    def with_examples(route: Route) -> None:
+        reply = route.fetch()
+        known = {"topics": ["winter coast", "herbarium"], "examples": [HERON_QUESTION]}
+        route.fulfill(response=reply, json=reply.json() | known)
+
+    page.route("**/api/health", with_examples)
+    open_page(page, live_shelf)
+    welcome = page.locator(".welcome")
+    expect(welcome).to_contain_text("These papers are about winter coast, herbarium.")
+
+    welcome.get_by_role("button", name=HERON_QUESTION).click()
+
+    expect(page.locator(".claim-text").first).to_contain_text(HERON_SENTENCE)
+    expect(welcome).to_have_count(0)
+
+
 def test_hovering_and_focusing_a_mark_show_quote_and_verification(
     page: Page, live_shelf: Live
 ) -> None:
