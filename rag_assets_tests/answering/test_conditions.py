@@ -139,4 +139,4 @@ def test_a_phrase_knows_its_place() -> None:
 
     assert (phrase.text, phrase.left, phrase.right, phrase.before) == ("20 mg", "last", "group", "")
     assert phrase.is_number
-    assert phrase.leads
+    assert phrase.touches_right

@@ -1,15 +1,15 @@
 """Answers about the papers themselves: who wrote one, where and when it appeared, and which papers,
 or how many, say something.
 
-The record opens the text of every paper as its title page, one statement per line; the line that
-answers is published as it stands, with where the record has it from. Nothing else is an answer: a
-sentence with the words of a title does not say who wrote the work.
+The text of every paper begins with a title page that is made from its record, one statement per
+line. The line that answers is published unchanged. A sentence of a paper is never an answer to such
+a question: it may have the words of a title and still not say who wrote the work.
 
-To "Which papers use X?" the answer is one claim for each paper, and to "How many papers use X?"
-their number besides. It is of the papers that were found, so it is told as "at least". A paper is
-quoted by the sentence or row that says it: one that names what the question names, and does not
-deny it. Where the question has no name, a paper counts if that has every telling word of it: a
-sentence that is only like it may say something else.
+The answer to "Which papers use X?" is one claim per paper. "How many papers use X?" has a first
+claim with their number: "At least three", because only the papers that were found are counted. The
+claim of a paper quotes the sentence or row that says it, has the names of the question, and does
+not deny it. If a counting question has no name, the quote must have all its content words: a
+sentence that is only similar may say something else.
 """
 
 import re
@@ -75,22 +75,22 @@ Score = Callable[[Sequence[RestrictedPart]], tuple[Sequence[Candidate], Sequence
 
 
 def names_a_paper(question: str) -> bool:
-    """Whether a question about publishing has words that tell which paper it means."""
+    """Whether a question about publication has words that tell which paper it means."""
     return bool(distinctive_stems(question))
 
 
 def asks_about_a_work(question: str) -> bool:
-    """Whether a question asks who wrote a paper, or where and when it was published: no sentence
-    answers it."""
+    """Whether a question asks who wrote a paper, or where and when it was published. Only a title
+    page can answer it, no sentence of a paper."""
     return _OF_A_WORK.search(question) is not None or bool(writers_asked_for(question))
 
 
 def publication_claims(asked: str, searched: str, contexts: Sequence[Context]) -> list[DraftClaim]:
-    """The lines of title pages that answer, best first; none where no title page is of the paper
-    that is meant.
+    """Claims of the lines of title pages that answer a question, best first; empty if there is no
+    title page of the paper that the question means.
 
-    asked: a question or a part of one, "and when did it appear?". searched: the words that tell the
-    paper.
+    asked: a question or a part of one, "and when did it appear?". searched: the text that tells
+    which paper is meant, if `asked` does not.
     """
     pages = [
         one for one in contexts if one.section_title == TITLE_PAGE_HEADING and not one.is_generated
@@ -99,8 +99,10 @@ def publication_claims(asked: str, searched: str, contexts: Sequence[Context]) -
     question = asked if names_a_paper(asked) else searched
     if names_a_paper(question):
         meant = papers_meant(question, papers)
+    elif len(papers) == 1 or points_at_papers(question):
+        meant = dict.fromkeys(papers, 1.0)
     else:
-        meant = dict.fromkeys(papers, 1.0) if len(papers) == 1 or points_at_papers(question) else {}
+        meant = {}
     labels = ("Title", _AUTHORS) if writers_asked_for(asked) else (_label(asked),)
     claims = {}
     for page in sorted(pages, key=lambda one: -meant.get(one.paper_id, 0.0)):
@@ -115,31 +117,35 @@ def publication_claims(asked: str, searched: str, contexts: Sequence[Context]) -
 
 
 def _label(asked: str) -> str:
+    """The label of the title page's line that answers: "Authors" if the question fits no other."""
     return next((label for wording, label in _ASKED if wording.search(asked)), _AUTHORS)
 
 
 def _quote(line: str, text: str) -> str:
-    """The line as its evidence; a short one, which would be found anywhere, with the lines around
-    it."""
+    """The quote that proves a line of a title page: the line, or if it is short, the line with the
+    lines before and after it. A short quote would be found in many places."""
     if is_long_enough(line):
         return line
     lines = text.split("\n")
-    at = lines.index(line)
-    return "\n".join(lines[max(0, at - 1) : at + 2])
+    nth = lines.index(line)
+    return "\n".join(lines[max(0, nth - 1) : nth + 2])
 
 
 def claims_of_papers(
     part: QuestionPart, contexts: Sequence[Context], score: Score, floor: float
 ) -> tuple[DraftClaim, ...]:
-    """The claims, the most relevant paper first, behind their number where that is asked for; a
-    preprint and its published version are one paper. score: see `relevance.read_closely`. floor:
-    relevance from which on one counts.
+    """One claim per paper that says what a part asks of each, the most relevant paper first. If
+    their number is asked for, a claim with the number comes before them.
+
+    A preprint and its published version are one paper. score: see `relevance.read_closely`. floor:
+    the least relevance of a candidate that counts.
     """
     works = {one.paper_id: one.paper.work or one.paper_id for one in contexts}
     names, asked = names_in(part.searched), replace(part, searched=asked_of_each(part.searched))
     candidates, scored = score([RestrictedPart(asked, paper) for paper in works])
 
     def says_it(one: Candidate) -> bool:
+        """Whether a candidate has the decisive names of the question and does not deny it."""
         is_denied = turned_round(one.text, [asked.searched]) or turned_round(
             asked.searched, [one.text]
         )
@@ -149,9 +155,10 @@ def claims_of_papers(
     found: dict[str, tuple[Candidate, float]] = {}
     for work, one in zip(works.values(), scored, strict=True):
         order = (-one.relevance).argsort(kind="stable").tolist()
-        saying = (at for at in order if one.relevance[at] >= floor and says_it(candidates[at]))
-        if (at := next(saying, None)) is not None:
-            found.setdefault(work, (candidates[at], float(one.relevance[at])))
+        for nth in order:
+            if one.relevance[nth] >= floor and says_it(candidates[nth]):
+                found.setdefault(work, (candidates[nth], float(one.relevance[nth])))
+                break
     best = sorted(found.values(), key=lambda pair: -pair[1])
     if counted(part.text, 1) and not names:
         terms = terms_of(asked.searched)

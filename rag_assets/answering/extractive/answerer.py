@@ -1,9 +1,9 @@
-"""Keyless answers: sentences and table rows of the contexts, word for word. No model that writes is
-called.
+"""Answers without a writing model and its key: sentences and table rows of the contexts, word for
+word.
 
-A compound question is answered part by part: who wrote a paper, and where and when it appeared, by
-its record, everything else by the candidates that are most relevant. A paper is summarised by its
-abstract.
+A compound question is answered part by part. Who wrote a paper, and where and when it appeared, is
+answered from its title page; everything else by the most relevant candidates. A summary of a paper
+is its abstract.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -70,11 +70,11 @@ from rag_assets.search.retrieval.named_works import (
 EXTRACTIVE_VERSION = 18
 """Part of the key of drafts: raise it when the code makes another answer of the same contexts."""
 _SURE_FROM, _UNMENTIONED_WORDS = 0.9, 2
-"""A part is not answered if its best candidate is less relevant than the first and the candidate's
-paper does not mention so many of the part's words."""
+"""A part is not answered if the relevance of its best candidate is below the first and as many of
+its words as the second are missing in the candidate's paper."""
 _SHARE_OF_NO_ANSWER = 0.4
-"""The best candidate is then brought down to this share of the floor, so that it is shown as
-near."""
+"""The best candidate then gets this share of the least relevance that answers (`floor`), so that it
+is shown as near."""
 _SUPPOSED, _NOT_TOLD = "a hypothesis, a plan or a claim of others", "a year that is not told"
 _MOST_COMPARED = 4
 _NO_ABSTRACT = (
@@ -84,11 +84,12 @@ _ABOUT_SUMMARIES = terms_of(
     "summarise summarize sum up work summary overview gist paper study article about find findings main points results "
     "conclusions conclude show report key research review survey trial experiment"
 )
+"""Words of requests for a summary that do not tell which paper is meant."""
 Claims = tuple[DraftClaim, ...]
 
 
 class ExtractiveAnswerer:
-    """Answers with verbatim sentences and rows, from two papers where two have something to say."""
+    """Answers with verbatim sentences and table rows, from several papers if several answer."""
 
     def __init__(self, readers: Readers, settings: ExtractiveSettings, *, min_sources: int) -> None:
         self._readers = readers
@@ -97,14 +98,15 @@ class ExtractiveAnswerer:
 
     @property
     def identity(self) -> str:
-        made_with = fingerprint(
+        models_and_settings = fingerprint(
             self._readers.tokens.identity,
             self._readers.sentences.identity,
             self._settings.fingerprint(),
         )
-        return f"{EXTRACTIVE}-v{EXTRACTIVE_VERSION}:{made_with[:8]}"
+        return f"{EXTRACTIVE}-v{EXTRACTIVE_VERSION}:{models_and_settings[:8]}"
 
     def read(self, context: Context) -> Context:
+        """The context without scores, which answers do not depend on."""
         passages = tuple(replace(one, score=0.0) for one in context.passages)
         return replace(
             context.words(), passages=passages, units=context.units, sections=context.sections
@@ -115,6 +117,8 @@ class ExtractiveAnswerer:
         return self
 
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
+        """The answer to a question. Parts that title pages, elements or single papers answer get
+        their claims from these, all other parts from the most relevant candidates."""
         reading = read(question)
         asked = asked_for(question)
         if (
@@ -125,63 +129,62 @@ class ExtractiveAnswerer:
             return _summary(question, contexts, self._settings.max_claims)
         parts, missing = reading.parts, missing_names(question, contexts)
         of_papers = self._of_papers(parts, contexts)
-        of_titles = {
+        special = {
             **self._of_title_pages(parts, contexts),
             **self._of_elements(parts, contexts),
             **of_papers,
         }
-        decisive = [
-            name for name in missing if not asked_years(name.text)
-        ]  # a year is looked for claim by claim
-        left = [
+        # A missing year refuses no part as a whole: it is compared with each candidate later.
+        decisive = [name for name in missing if not asked_years(name.text)]
+        remaining = [
             part
             for part in parts
-            if part.text not in of_titles and not _is_refused(part, decisive, contexts)
+            if part.text not in special and not _is_refused(part, decisive, contexts)
         ]
-        n_of_titles = min(sum(map(len, of_titles.values())), self._settings.max_claims - bool(left))
-        n_of_titles = max(n_of_titles, sum(map(len, of_papers.values())))
-        of_sentences, notes = self._of_sentences(
-            question, left, contexts, self._settings.max_claims - n_of_titles
+        # One claim is kept free for the remaining parts; an answer per paper is never shortened.
+        n_special = min(
+            sum(map(len, special.values())), self._settings.max_claims - bool(remaining)
         )
-        claims = _in_order(parts, of_titles, of_sentences.claims, n_of_titles)
-        if not claims:  # the refusal says it of the whole question
-            names = tuple(name.text for name in missing)
+        n_special = max(n_special, sum(map(len, of_papers.values())))
+        of_sentences, notes = self._of_sentences(
+            question, remaining, contexts, self._settings.max_claims - n_special
+        )
+        claims = _in_order(parts, special, of_sentences.claims, n_special)
+        names = tuple(name.text for name in missing)
+        if not claims:  # the refusal is about the whole question, so no part is listed as open
             is_unread = not _is_english(question, contexts)
             return replace(of_sentences, unanswered=notes, missing_names=names, is_unread=is_unread)
-        is_open = {part.text for part in parts if part not in left and not of_titles.get(part.text)}
-        is_open.update(of_sentences.unanswered)
-        return replace(
-            of_sentences,
-            claims=claims,
-            unanswered=(
-                *(text for part in parts for text in _gaps(part, contexts, is_open)),
-                *notes,
-            ),
-            missing_names=tuple(name.text for name in missing),
-        )
+        unanswered = {
+            part.text for part in parts if part not in remaining and not special.get(part.text)
+        }
+        unanswered.update(of_sentences.unanswered)
+        gaps = (text for part in parts for text in _gaps(part, contexts, unanswered))
+        return replace(of_sentences, claims=claims, unanswered=(*gaps, *notes), missing_names=names)
 
     def _of_title_pages(
         self, parts: Sequence[QuestionPart], contexts: Sequence[Context]
     ) -> Mapping[str, Claims]:
-        """Claims from title pages by the text of the part. A part that asks for authors is a key
-        even without a claim: no sentence may answer it.
+        """The claims from title pages for each part that asks about publication, by its text.
+
+        A part that asks who wrote a work, or when it appeared, has an entry even without claims.
+        Then it stays open: a sentence must not answer it.
         """
         papers = {context.chunk_id: context.paper_id for context in contexts}
         found: dict[str, Claims] = {}
         for part in parts:
             if QuestionKind.PUBLICATION not in part.kinds:
                 continue
-            before = {
-                papers[cited.chunk_id]
-                for said in found.values()
-                for one in said
-                for cited in one.citations
+            cited_papers = {
+                papers[citation.chunk_id]
+                for claims in found.values()
+                for claim in claims
+                for citation in claim.citations
             }
-            is_further = before and not names_a_paper(part.text)
-            asked_of = (
-                [one for one in contexts if one.paper_id in before] if is_further else contexts
-            )
-            claims = tuple(publication_claims(part.text, part.searched, asked_of))
+            title_pages = contexts
+            if cited_papers and not names_a_paper(part.text):
+                # "and when did it appear?" asks about the papers of the parts before.
+                title_pages = [one for one in contexts if one.paper_id in cited_papers]
+            claims = tuple(publication_claims(part.text, part.searched, title_pages))
             if claims or asks_about_a_work(part.text):
                 found[part.text] = claims
         return found
@@ -189,9 +192,9 @@ class ExtractiveAnswerer:
     def _of_elements(
         self, parts: Sequence[QuestionPart], contexts: Sequence[Context]
     ) -> Mapping[str, Claims]:
-        """Claims from the elements that parts ask for by label or name, by the text of the part. A
-        part that asks for a label that stands nowhere in the contexts is a key without claims:
-        nothing else answers it."""
+        """The claims from elements ("Table 2", a section) for each part that asks for one, by its
+        text. A part whose label occurs nowhere in the contexts has an entry without claims: then it
+        stays open, since nothing else can answer it."""
         found: dict[str, Claims] = {}
         for part in parts:
             asked = asked_for(part.searched)
@@ -211,10 +214,12 @@ class ExtractiveAnswerer:
                 titles = (
                     words_of_title(contexts[nth].paper_id, contexts[nth].paper) for nth in places
                 )
-                is_more = bool(asked.name or asked.rest.difference(*titles))
-                about = [replace(part, searched=searched)] if is_more else []
+                # "What does Table 2 show?" has no word to choose sentences by: the element itself
+                # is the answer. "What does Table 2 say about iron?" has one.
+                has_subject = bool(asked.name or asked.rest.difference(*titles))
+                with_subject = [replace(part, searched=searched)] if has_subject else []
                 claims = self._of_sentences(
-                    searched, about, contexts, self._settings.max_claims, inside
+                    searched, with_subject, contexts, self._settings.max_claims, inside
                 )[0].claims
                 found[part.text] = (
                     claims or tuple(beginnings(contexts, places))[: self._settings.max_claims]
@@ -226,8 +231,8 @@ class ExtractiveAnswerer:
     def _of_papers(
         self, parts: Sequence[QuestionPart], contexts: Sequence[Context]
     ) -> Mapping[str, Claims]:
-        """Claims of each paper that says what a part asks of all of them, by the text of the part.
-        A part that asks nothing of them, "How many papers are there?", is a key without claims: no
+        """One claim per paper for each part like "Which papers use X?", by the text of the part. A
+        part without a subject, "How many papers are there?", has an entry without claims: no
         sentence answers it."""
         found: dict[str, Claims] = {}
         for part in parts:
@@ -253,10 +258,11 @@ class ExtractiveAnswerer:
         max_claims: int,
         candidates: Sequence[Candidate] | None = None,
     ) -> tuple[DraftAnswer, tuple[str, ...]]:
-        """The claims, and notes: that they tell no finding, and on what would answer a part that is
-        left open, had it not asked for another year or condition.
+        """A draft with the most relevant candidates as claims, and notes: the claims are no
+        findings, a part is open because what was found is of another year or condition, or
+        relevance could not be judged in this language.
 
-        candidates: None for all of the contexts.
+        parts: of the question, those to answer. candidates: None for all of the contexts.
         """
         if candidates is None:
             candidates = self._candidates(question, contexts)
@@ -264,17 +270,18 @@ class ExtractiveAnswerer:
             return DraftAnswer(unanswered=tuple(part.text for part in parts)), ()
         asked = [one for part in parts for one in _restricted(part, contexts)]
         candidates, scored = self._read(asked, candidates)
-        said = [
+        # A part that is searched by the whole question must not be held to the words of other
+        # parts.
+        texts = [
             one.part.text if one.part.searched == question else one.part.searched for one in asked
         ]
-        told = [
-            self._without_others(one, part, candidates, contexts)
-            for one, part in zip(said, scored, strict=True)
+        compared = [
+            self._without_others(text, part, candidates, contexts)
+            for text, part in zip(texts, scored, strict=True)
         ]
-        scored = [part for part, _ in told]
         scored = [
-            self._doubted(one, part, candidates, contexts)
-            for one, part in zip(said, scored, strict=True)
+            self._doubted(text, part, candidates, contexts)
+            for text, (part, _) in zip(texts, compared, strict=True)
         ]
         selection = Selection(
             candidates, scored, contexts, floor=self._settings.min_relevance, max_claims=max_claims
@@ -285,7 +292,7 @@ class ExtractiveAnswerer:
             unanswered=selection.unanswered_parts(),
             nearest=tuple(claims_of(selection.nearest(), contexts)),
         )
-        notes = [note for part, note in told if note and part.text in draft.unanswered]
+        notes = [note for part, note in compared if note and part.text in draft.unanswered]
         if selection.tells_no_finding:
             notes.append(OF_OTHERS_NOTE.format(others=_SUPPOSED, asked="a finding"))
         cited = {one.chunk_id for claim in draft.claims for one in claim.citations}
@@ -296,19 +303,20 @@ class ExtractiveAnswerer:
     def _read(
         self, asked: Sequence[RestrictedPart], candidates: Sequence[Candidate]
     ) -> tuple[list[Candidate], list[ScoredPart]]:
-        """The candidates and parts as `read_closely` gives them. A part that asks for a year is
-        read without it, too: few sentences of a report repeat its year."""
-        bare = {
+        """What `read_closely` returns for the parts. A part that asks for a year is also scored
+        without the year, and the higher relevance counts: few sentences of a report repeat the
+        year that the report is about."""
+        texts_without_years = {
             nth: without_years(one.part.searched)
             for nth, one in enumerate(asked)
             if asked_years(one.part.searched)
         }
         further = [
             replace(asked[nth], part=replace(asked[nth].part, searched=text))
-            for nth, text in bare.items()
+            for nth, text in texts_without_years.items()
         ]
         candidates, scored = read_closely([*asked, *further], candidates, self._readers)
-        for nth, other in zip(bare, scored[len(asked) :], strict=True):
+        for nth, other in zip(texts_without_years, scored[len(asked) :], strict=True):
             scored[nth] = replace(
                 scored[nth], relevance=np.maximum(scored[nth].relevance, other.relevance)
             )
@@ -321,30 +329,26 @@ class ExtractiveAnswerer:
         candidates: Sequence[Candidate],
         contexts: Sequence[Context],
     ) -> tuple[ScoredPart, str]:
-        """The part with what would answer it, but is of another year or condition, below the floor:
-        it is shown as near; and a note that names these others."""
+        """The part with candidates of another year or condition lowered below the floor, so that
+        they are only shown as near; and a note that names these years or conditions, if any."""
         floor, wanted = self._settings.min_relevance, asked_years(asked)
         enough = np.flatnonzero(part.relevance >= floor).tolist() if wanted else ()
         years = {nth: _years_of(candidates[nth], contexts, wanted) for nth in enough}
-        years = {nth: its for nth, its in years.items() if not are_in(wanted, its)}
-        left = _lowered(part, years, floor)
-        unmet = Conditions(asked, contexts, self._readers.tokens).unmet(left, candidates, floor)
-        named: list[object] = [*sorted(frozenset[int]().union(*years.values()))]
-        if not all(years.values()):
+        other_years = {nth: found for nth, found in years.items() if not are_in(wanted, found)}
+        remaining = _lowered(part, other_years, floor)
+        conditions = Conditions(asked, contexts, self._readers.tokens)
+        unmet = conditions.unmet(remaining, candidates, floor)
+        named: list[object] = [*sorted(frozenset[int]().union(*other_years.values()))]
+        if not all(other_years.values()):
             named.append(_NOT_TOLD)
+        note = ""
         if named:
             note = OF_OTHERS_NOTE.format(others=listed(named), asked="the year that is asked for")
-        else:
-            others = [other for other in unmet.values() if other]
-            same = [it.other.text for it in others if it.asked.text == others[0].asked.text]
-            note = (
-                OF_OTHERS_NOTE.format(
-                    others=listed(dict.fromkeys(same)), asked=others[0].asked.text
-                )
-                if others
-                else ""
-            )
-        return _lowered(left, unmet, floor), note
+        elif others := [other for other in unmet.values() if other]:
+            condition = others[0].asked.text
+            same = [other.other.text for other in others if other.asked.text == condition]
+            note = OF_OTHERS_NOTE.format(others=listed(dict.fromkeys(same)), asked=condition)
+        return _lowered(remaining, unmet, floor), note
 
     def _doubted(
         self,
@@ -353,9 +357,9 @@ class ExtractiveAnswerer:
         candidates: Sequence[Candidate],
         contexts: Sequence[Context],
     ) -> ScoredPart:
-        """The part; with all candidates below the floor if its best one is not sure and that one's
-        paper does not mention several words of the part. A sentence may hold most words of a
-        question and answer another one."""
+        """The part, with all candidates lowered below the floor if its best one is doubtful: less
+        relevant than `_SURE_FROM`, and of a paper that lacks several words of the part. Such a
+        sentence may answer another question."""
         best = int(part.relevance.argmax())
         most, floor = float(part.relevance[best]), self._settings.min_relevance
         own = [one for one in contexts if one.paper_id == candidates[best].paper_id]
@@ -367,24 +371,23 @@ class ExtractiveAnswerer:
 
 
 def _lowered(part: ScoredPart, candidates: Iterable[int], floor: float) -> ScoredPart:
-    """The part with some candidates below the floor."""
+    """The part with the relevance of these candidates lowered below the floor."""
     relevance = part.relevance.copy()
     relevance[list(candidates)] *= _SHARE_OF_NO_ANSWER * floor
     return replace(part, relevance=relevance)
 
 
 def _is_english(question: str, contexts: Sequence[Context]) -> bool:
-    """Whether a question and the papers that were found for it are in English, as far as it can be
-    told."""
+    """Whether a question and the papers of the contexts are in English, or too short to tell."""
     return is_asked_in_english(question) and not papers_in_other_languages(sentences(contexts))
 
 
 def _years_of(
     one: Candidate, contexts: Sequence[Context], asked: Sequence[NumberRange]
 ) -> frozenset[int]:
-    """The years that a candidate is of. Where no place tells, it is of all that its paper mentions
-    if one of these is asked for and the paper did not appear before, else of the year in which the
-    paper appeared."""
+    """The years that a candidate or the text around it names (`years_of`). If there are none: all
+    years in the paper's contexts, if they include one that is asked for and the paper did not
+    appear before it; otherwise the year in which the paper appeared."""
     context = contexts[one.context]
     start, end = (one.start, one.end) if one.quote else one.shown
     quoted = QuotedText(context.text, start, end, context.section_title, context.paper.title)
@@ -403,7 +406,7 @@ def _papers(contexts: Sequence[Context]) -> Mapping[str, PaperFacts]:
 
 
 def _restricted(part: QuestionPart, contexts: Sequence[Context]) -> Iterator[RestrictedPart]:
-    """The part as it is asked of all papers; where it compares papers, of each by itself, too."""
+    """The part for all papers; if it compares papers, also the part for each of these papers."""
     compared = works_compared(part.searched, _papers(contexts))
     yield RestrictedPart(part)
     for paper in sorted(compared)[:_MOST_COMPARED]:
@@ -411,32 +414,36 @@ def _restricted(part: QuestionPart, contexts: Sequence[Context]) -> Iterator[Res
         yield RestrictedPart(replace(part, text=text, searched=searched), paper)
 
 
-def _gaps(part: QuestionPart, contexts: Sequence[Context], is_open: Set[str]) -> list[str]:
-    """The texts of what is open of a part; of a comparison, only the papers of which nothing was
-    found."""
+def _gaps(part: QuestionPart, contexts: Sequence[Context], unanswered: Set[str]) -> list[str]:
+    """The texts that name what of a part is not answered. If some papers of a comparison were
+    answered for, only the others are named; otherwise the part as a whole."""
     whole, *of_papers = (one.part.text for one in _restricted(part, contexts))
-    left = [text for text in of_papers if text in is_open]
-    return left if len(left) < len(of_papers) else [whole] * (whole in is_open)
+    papers_left = [text for text in of_papers if text in unanswered]
+    if len(papers_left) < len(of_papers):
+        return papers_left
+    return [whole] if whole in unanswered else []
 
 
 def _in_order(
     parts: Sequence[QuestionPart],
-    of_titles: Mapping[str, Claims],
+    special: Mapping[str, Claims],
     of_sentences: Claims,
-    n_of_titles: int,
+    n_special: int,
 ) -> Claims:
-    lines = {
-        (claim.text, claim.citations): claim for claims in of_titles.values() for claim in claims
+    """The first `n_special` distinct claims of `special` and those of sentences; those that answer
+    the first part come first."""
+    distinct = {
+        (claim.text, claim.citations): claim for claims in special.values() for claim in claims
     }
-    own = list(lines.values())[:n_of_titles]
-    return (*own, *of_sentences) if parts[0].text in of_titles else (*of_sentences, *own)
+    own = list(distinct.values())[:n_special]
+    return (*own, *of_sentences) if parts[0].text in special else (*of_sentences, *own)
 
 
 def _is_refused(
     part: QuestionPart, missing: Sequence[MissingName], contexts: Sequence[Context]
 ) -> bool:
-    """Whether a part of the question names something that what was found cannot be about, or asks
-    what a work says that is only cited."""
+    """Whether a part must not be answered: it asks what a work says that is not in the contexts, or
+    has a decisive name that they do not have. missing: names that no context has."""
     if asks_what_a_quoted_work_says(part.text) and not papers_named(part.text, _papers(contexts)):
         return True
     text = " ".join(part.text.split())
@@ -444,8 +451,11 @@ def _is_refused(
 
 
 def _summary(question: str, contexts: Sequence[Context], max_claims: int) -> DraftAnswer:
-    """The abstract of each paper that the question names; without one the draft says so, without a
-    paper it refuses."""
+    """The abstract of each paper that the question names, or of the one that its words fit best.
+
+    If such a paper has no abstract in the contexts, the draft has a note instead; if there is no
+    such paper, the draft is empty.
+    """
     if is_quoted(question):
         meant: Set[str] = papers_named(question, _papers(contexts))
     else:
@@ -471,16 +481,19 @@ def _of_abstracts(contexts: Sequence[Context]) -> list[Candidate]:
 
 
 def _nearest(question: str, contexts: Sequence[Context]) -> Set[str]:
-    """The paper whose contexts hold most of the words; empty where the question names something
-    that none has."""
+    """The id of the paper whose contexts have the most words of the question. Empty if the question
+    has words and no paper has any of them."""
     wanted = terms_of(question) - _ABOUT_SUMMARIES
     texts: dict[str, list[str]] = {}
     for context in contexts:
         texts.setdefault(context.paper_id, [context.paper_id]).extend(
             (context.section_title, context.text)
         )
-    held = {
-        paper_id: len(wanted & terms_of(" ".join(of_paper))) for paper_id, of_paper in texts.items()
+    n_shared = {
+        paper_id: len(wanted & terms_of(" ".join(own_texts)))
+        for paper_id, own_texts in texts.items()
     }
-    best = max(held, key=lambda paper_id: held[paper_id], default=None)
-    return frozenset() if best is None or (wanted and not held[best]) else frozenset({best})
+    best = max(n_shared, key=lambda paper_id: n_shared[paper_id], default=None)
+    if best is None or (wanted and not n_shared[best]):
+        return frozenset()
+    return frozenset({best})

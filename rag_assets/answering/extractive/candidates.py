@@ -1,7 +1,7 @@
-"""Candidates for an answer: what the contexts say that can be published verbatim.
+"""Candidates for an answer: texts of the contexts that can be published verbatim.
 
-Here are the statements of the authors and lines of code; captions alone are no answer. Rows of
-tables are in `table_rows`.
+This module finds sentences, lists and lines of code; captions are left out, since they do not
+answer by themselves. `table_rows` finds rows of tables.
 """
 
 import re
@@ -18,14 +18,14 @@ from rag_assets.corpus.references import supposes
 
 MIN_WORDS, MAX_WORDS = 3, 90
 _LEADS_UP_WORDS = 15
-"""A sentence of so many words without a number often only leads up to what the next one says."""
+"""A sentence with at most so many words and no number may only introduce the next sentence."""
 _SMALL = r"[a-zß-öø-ÿ]"
 _STATEMENT = re.compile(
     rf"^[\"“'(\[「『]?(?!{_SMALL})[^\W_].*[.!。！][\"”')\]]*(?:\s?(?:\[?\d*\]?|{RAISED_MARK}))?$",
     re.DOTALL,
 )
-"""A whole sentence in any script, begun with no small letter, with the numbers of notes and
-references behind its period: "[3]", "³⁻⁵"."""
+"""A whole sentence in any script that does not begin with a small letter. Numbers of notes and
+references may follow its period: "[3]", "³⁻⁵"."""
 _LEANS_BACK = re.compile(
     r"^(?:(?:in|for|with|by|of) )?(?:this|these|those|they|their|it|its|such|he|she)\b",
     re.IGNORECASE,
@@ -63,7 +63,7 @@ class Candidate:
     paper_id: str
     chunk_id: str
     context: int
-    """Its number among the contexts."""
+    """Its index among the contexts."""
     start: int
     end: int
     shown: Span
@@ -71,36 +71,36 @@ class Candidate:
     the one after it if it only introduces that ("There are two reasons:"). Verbatim in the chunk,
     so that it is its own quote."""
     passage: ContextPassage
-    """The passage that it is in, or begins in."""
+    """The passage in which it begins."""
     terms: frozenset[str]
     """Stems of its content words."""
     terms_so_far: frozenset[str]
     """`terms`, and the stems of the sentence before it in its paragraph."""
     read: tuple[Span, ...]
-    """Stretches of its passage's text that are compared with the question; for a row, also the
-    lines above it."""
+    """Spans of its passage's text that are compared with the question; for a row, also the lines
+    above it."""
     kind: CandidateKind = CandidateKind.SENTENCE
     lead: str = ""
-    """What it is said under: the heading of its section, or the question that the line before it
-    asks."""
+    """The heading of its section, or the question with which the line before it ends; for code, the
+    first line of its block."""
     is_supposed: bool = False
-    """Whether it tells a hypothesis, a plan or the claim of others, and no finding."""
+    """Whether it is a hypothesis, a plan or the claim of others, and not a finding."""
     leans_back: bool = False
     """Whether it begins with "this", "they", ... and the sentence before it cannot be published
     with it."""
     quote: str = ""
-    """Quoted as its evidence where that is more than `text`: the whole row."""
+    """The quote that proves it, if that is not the published text: the whole row. Else empty."""
     is_note: bool = False
     """Whether it is a sentence of a footnote."""
     pointer: str = ""
-    """Said in its place where it is no claim, and only among what is near: the table that it stands
-    in."""
+    """Set if it must not become a claim: a text that names its table, which is shown instead of it
+    among what is near."""
 
 
 def candidate(
     context: Context, nth: int, start: int, end: int, kind: CandidateKind = CandidateKind.SENTENCE
 ) -> Candidate:
-    """`text[start:end]` of a context as a candidate that is published alone. nth: number of the
+    """`text[start:end]` of a context as a candidate that is published alone. nth: index of the
     context."""
     text, passage = context.text[start:end], _passage_at(context, start)
     is_note = any(
@@ -125,7 +125,8 @@ def candidate(
 
 
 def sentences(contexts: Sequence[Context]) -> list[Candidate]:
-    """Statements of the authors, each once."""
+    """The whole sentences of the authors, once each, and lists with the sentence that introduces
+    them."""
     found: dict[tuple[str, str], Candidate] = {}
     for nth, context in enumerate(contexts):
         if context.is_generated:
@@ -151,14 +152,19 @@ def sentences(contexts: Sequence[Context]) -> list[Candidate]:
 
 
 def _by_item(whole: Candidate) -> Iterator[Candidate]:
-    """A sentence that lists values behind a colon, once for each of them: it is read with what
-    leads up to the list and one item, and published whole. Read at once, each price hides the
-    others."""
-    lead, colon, behind = whole.text.partition(": ")
-    items = list(_ITEM.finditer(behind))
+    """A candidate for each item if a sentence lists values after a colon: "Prices: beef 3, milk 2."
+    becomes "Prices: beef 3." and "Prices: milk 2.". None for other sentences.
+
+    Only this text is compared with the question, because in the whole list each item hides the
+    others. The whole sentence is published.
+    """
+    lead, colon, listed = whole.text.partition(": ")
+    items = list(_ITEM.finditer(listed))
     is_list = len(items) > 1 and all(any(map(str.isdigit, item[0])) for item in items)
+    if not is_list:
+        return
     shift = whole.read[0][0]
-    for item in items if is_list else ():
+    for item in items:
         text = f"{lead}{colon}{item[0].rstrip('.')}."
         start = shift + len(lead) + len(colon) + item.start()
         read = ((shift, shift + len(lead)), (start, start + len(item[0])))
@@ -166,8 +172,8 @@ def _by_item(whole: Candidate) -> Iterator[Candidate]:
 
 
 def _lists_led_up_to(context: Context) -> Iterator[Span]:
-    """Each list with the sentence before it that ends in a colon: neither says alone what both say
-    together."""
+    """The spans of lists together with the sentence before them, if that ends with a colon: only
+    together they can be understood."""
     lead_in: Span | None = None
     for is_item, run in groupby(context.units, key=lambda one: one.kind is UnitKind.ITEM):
         units = list(run)
@@ -179,7 +185,7 @@ def _lists_led_up_to(context: Context) -> Iterator[Span]:
 
 
 def code_lines(contexts: Sequence[Context]) -> Iterator[Candidate]:
-    """The lines of code, each below the first one of its block."""
+    """The lines of code. The `lead` of each is the first line of its block."""
     for nth, context in enumerate(contexts):
         firsts: dict[int, str] = {}
         for unit in () if context.is_generated else context.units:
@@ -191,19 +197,19 @@ def code_lines(contexts: Sequence[Context]) -> Iterator[Candidate]:
             yield replace(one, lead=first, terms_so_far=one.terms | terms_of(first))
 
 
-def _is_title(context: Context, place: int) -> bool:
-    """Whether a place belongs to the title of a table or figure: it says what is shown, not what
-    was found."""
-    if context.passages and place < context.passages[0].start:
+def _is_title(context: Context, offset: int) -> bool:
+    """Whether an offset is in the title of a table or figure. Titles say what is shown, not what
+    was found, so they are no answers."""
+    if context.passages and offset < context.passages[0].start:  # the title that is repeated
         return True
     return any(
-        one.start <= place < one.end for one in context.units if one.kind is UnitKind.CAPTION
+        one.start <= offset < one.end for one in context.units if one.kind is UnitKind.CAPTION
     )
 
 
 def _ends_item(context: Context, end: int) -> bool:
-    """Whether an item of a list ends at a place without a mark: items need none to be whole, unless
-    they were cut."""
+    """Whether an item of a list ends at an offset without punctuation, and was not cut there. Such
+    an item is a whole statement although it has no period."""
     is_end = context.text[end : end + 1] in ("", "\n") and context.text[end - 1 : end] not in _ENDS
     is_end = is_end and _ENDS_WITHIN.search(context.text, max(0, end - 8), end) is None
     return is_end and any(
@@ -214,33 +220,36 @@ def _ends_item(context: Context, end: int) -> bool:
 def _sentence(
     context: Context, alone: Candidate, before: Span | None, after: Span | None
 ) -> Candidate:
-    leans, shown = _LEANS_BACK.match(alone.text) is not None, alone.shown
-    if leans and before is not None:
+    """The candidate with the neighbouring sentence that it needs (`Candidate.shown`).
+
+    before, after: the spans of the neighbours in its line; None if there is none.
+    """
+    points_back, shown = _LEANS_BACK.match(alone.text) is not None, alone.shown
+    if points_back and before is not None:
         shown = before[0], alone.end
-    elif not leans and after is not None and _leads_up(alone.text):
+    elif not points_back and after is not None and _leads_up(alone.text):
         shown = alone.start, after[1]
-    if not _is_prose(context.text[slice(*shown)]):
+    if not _is_prose(context.text[slice(*shown)]):  # too long together
         shown = alone.shown
     so_far = alone.terms | terms_of(alone.lead)
     if before is not None:
         so_far |= terms_of(context.text[slice(*before)])
     return replace(
-        alone, shown=shown, terms_so_far=so_far, leans_back=leans and shown == alone.shown
+        alone, shown=shown, terms_so_far=so_far, leans_back=points_back and shown == alone.shown
     )
 
 
 def _with_neighbours(context: Context) -> Iterator[tuple[str, Span | None, Span, Span | None]]:
-    """Every sentence of a context with what it is said under, and with those before and after it in
-    its line."""
-    text, asked = context.text, ""
+    """Every sentence of a context: its `Candidate.lead`, the span of the sentence before it in its
+    line, its own span, and the span of the sentence after it."""
+    text, question = context.text, ""
     for line in _LINE.finditer(text):
         spans = _sentences_of(text, *_without_mark(text, *line.span()))
-        lead = asked or title_of(context.section_at(line.start()))
-        yield from (
-            (lead, *three) for three in zip([None, *spans], spans, [*spans[1:], None], strict=False)
-        )
+        lead = question or title_of(context.section_at(line.start()))
+        for before, span, after in zip([None, *spans], spans, [*spans[1:], None], strict=False):
+            yield lead, before, span, after
         last = text[slice(*spans[-1])] if spans else ""
-        asked = last if last.endswith("?") else ""
+        question = last if last.endswith("?") else ""
 
 
 def title_of(section_path: str) -> str:
@@ -251,19 +260,21 @@ def title_of(section_path: str) -> str:
 
 
 def _without_mark(text: str, start: int, end: int) -> Span:
+    """The span without the mark of a list item at its beginning."""
     mark = _LIST_MARK.match(text, start, end)
     return (mark.end() if mark else start), end
 
 
 def _sentences_of(text: str, start: int, end: int) -> list[Span]:
+    """The spans of the sentences in `text[start:end]`, without marks of list items: "(b) "."""
     found = [(start + a, start + b) for a, b in sentence_spans(text[start:end])]
     pieces = [piece for span in found for piece in _pieces(text, *span)]
     return [_without_mark(text, *span) if text[span[0]] == "(" else span for span in pieces]
 
 
 def _pieces(text: str, start: int, end: int) -> list[Span]:
-    """A sentence too long to be one, because a bracket or quotation mark was never closed, at all
-    its full stops."""
+    """The span of a sentence. If it has too many words, because a bracket or quotation mark in it
+    was never closed, it is split at all its full stops."""
     if len(words_of(text[start:end])) <= MAX_WORDS:
         return [(start, end)]
     cuts = [match.end() for match in _MAY_END.finditer(text, start, end)]
@@ -272,24 +283,31 @@ def _pieces(text: str, start: int, end: int) -> list[Span]:
     ]
 
 
-def _passage_at(context: Context, place: int) -> ContextPassage:
-    behind = (one for one in context.passages if place < one.end)
-    whole = ContextPassage(context.chunk_id, 0, len(context.text), context.text, context.score)
-    return next(behind, context.passages[-1] if context.passages else whole)
+def _passage_at(context: Context, offset: int) -> ContextPassage:
+    """The passage at an offset in a context, or the next one if it is between two; the whole
+    context if its passages are not known."""
+    for passage in context.passages:
+        if offset < passage.end:
+            return passage
+    if context.passages:
+        return context.passages[-1]
+    return ContextPassage(context.chunk_id, 0, len(context.text), context.text, context.score)
 
 
 def _says_something(text: str) -> bool:
+    """Whether a text is a whole sentence of a length that can be published."""
     return (
         len(words_of(text)) >= MIN_WORDS and _is_prose(text) and _STATEMENT.match(text) is not None
     )
 
 
 def _leads_up(text: str) -> bool:
-    """ "The vector has several advantages.": what they are, the next sentence says."""
+    """Whether a sentence may only introduce the next one: "The vector has several advantages."."""
     return len(words_of(text)) <= _LEADS_UP_WORDS and not any(
         character.isdigit() for character in text
     )
 
 
 def _is_prose(text: str) -> bool:
+    """Whether a text is short enough for a claim and has neither table cells nor line breaks."""
     return len(words_of(text)) <= MAX_WORDS and " | " not in text and "\n" not in text

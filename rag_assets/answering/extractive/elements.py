@@ -1,9 +1,9 @@
-"""Answers that are an element of a paper: a figure's caption, a theorem, a section, by its label or
-its name.
+"""Answers that are an element of a paper, as a figure's caption, a theorem or a section. The
+question asks for it by its label or name.
 
-An element begins where a block, a caption or a short sentence begins with its label, and ends with
-its block, or with the one after it: a label may stand alone, or above code. A section is all text
-below its heading.
+An element begins where a block, a caption or a short sentence begins with its label. It ends with
+its block; if the block is only a label, or code follows, it ends with the next block. A section is
+all text below its heading.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,14 +18,14 @@ from rag_assets.core.text.terms import words_of
 from rag_assets.search.retrieval.elements import ITSELF, NEAR, AskedElements, papers_asked
 
 _WORDS_OF_A_LABEL = 4
-"""A text with no more words is a label without what it names, "Algorithm 2 (Search)"."""
+"""A text with no more words is only a label, "Algorithm 2 (Search)"; the element follows."""
 Places = Mapping[int, Sequence[Span]]
-"""Stretches of contexts, by the number of the context."""
+"""Spans of the texts of contexts, by the index of the context."""
 
 
 def places_asked(asked: AskedElements, contexts: Sequence[Context]) -> Places:
-    """Where the elements are that are asked for; else what refers to them, or the sections of the
-    same kind."""
+    """The spans of the elements that are asked for. If there are none, the spans of texts that
+    refer to them, or of sections of the same kind."""
     meant = papers_asked(asked, {one.paper_id: one.paper for one in contexts})
     found: dict[int, dict[int, list[Span]]] = {NEAR: {}, ITSELF: {}}
     for nth, context in enumerate(contexts):
@@ -39,6 +39,7 @@ def places_asked(asked: AskedElements, contexts: Sequence[Context]) -> Places:
 
 
 def _places(asked: AskedElements, context: Context) -> Iterator[tuple[int, Span]]:
+    """The spans of a context that fit, each with how well: `ITSELF` or `NEAR`."""
     text = context.text
     for (start, path), (end, _) in pairwise([*context.sections, (len(text), "")]):
         if how := max(map(asked.is_titled, path.split(" > "))):
@@ -57,29 +58,30 @@ def _places(asked: AskedElements, context: Context) -> Iterator[tuple[int, Span]
 
 
 def beginnings(contexts: Sequence[Context], places: Places) -> Iterator[DraftClaim]:
-    """The first sentences or lines of each element, each text once; then the rows of tables."""
-    spans = {
+    """Claims of the first sentences or lines of each element, each text once; then of the rows of
+    tables that are asked for."""
+    elements = {
         contexts[nth].text[slice(*span)]: (contexts[nth], span)
-        for nth, its in places.items()
-        for span in its
+        for nth, spans in places.items()
+        for span in spans
     }
-    for context, span in spans.values():
+    for context, span in elements.values():
         start, end = _beginning(context, span)
         if quote := context.text[start:end]:
             yield DraftClaim(
                 " ".join(quote.split()), (DraftCitation(context.chunk_id, quote),), relevance=1.0
             )
-    for context, (first, last) in spans.values():
+    for context, (start, end) in elements.values():
         for table, row in rows_of(context):
-            is_asked = context.text.startswith(table.caption, first) and row.end <= last
-            if is_asked and first < row.start and table.says_whose(row):
+            is_asked = context.text.startswith(table.caption, start) and row.end <= end
+            if is_asked and start < row.start and table.says_whose(row):
                 quote = context.text[row.start : row.end]
                 yield DraftClaim(quote, (DraftCitation(context.chunk_id, quote),), relevance=1.0)
 
 
 def _beginning(context: Context, span: Span) -> Span:
-    """The first block, as far as a claim may be long; always more than a label alone, and the code
-    below one."""
+    """The first block of an element, cut at the longest claim (`MAX_WORDS`). If it is only a label,
+    the block or the code after it is included."""
     units = [one for one in context.units if span[0] <= one.start and one.end <= span[1]]
     units = [one for one in units if one.kind is not UnitKind.HEADING]
     start = end = units[0].start if units else span[0]

@@ -1,12 +1,13 @@
 """How relevant each candidate is to each part of a question, 0 to 1, and comparable between
 questions.
 
-First by three figures: how near the candidate comes to each token of the part (MaxSim over its
-token vectors, Khattab and Zaharia 2020, "ColBERT"), what share of the part's words it holds
-together with the sentence before it, and how high its passage came in the search. They show which
-candidates are about the subject, not which answer. A small trained model decides that: it reads the
-best candidates once more, each together with the question. It knows English only: in other languages
-the answer is what shares words with the question or stands out by its nearness.
+First each candidate gets a relevance by three figures: how near its token vectors are to each token
+of the part (MaxSim; Khattab and Zaharia 2020, "ColBERT"), the share of the part's words that it and
+the sentence before it have, and the rank of its passage in the search. The figures show which
+candidates are about the subject, but not which of them answer. A small trained model decides that:
+it reads the best candidates once more, each together with the question. It knows English only. In
+other languages a candidate answers if it shares words with the question, or is much nearer to it
+than the other candidates.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -35,34 +36,37 @@ from rag_assets.search.reranking.trained_reader import PrecededText
 
 Vectors = NDArray[np.float32]
 Relevances = NDArray[np.float32]
-_NEARNESS_WEIGHT, _WORDS_WEIGHT, _STANDING_WEIGHT = 0.5, 0.25, 0.25
-_LEANING_DISCOUNT = 0.95
-"""A sentence that begins by pointing at one that is not published with it reads badly alone."""
-_STEP, _LAST_STANDING = 0.07, 0.3
+_NEARNESS_WEIGHT, _WORDS_WEIGHT, _RANK_WEIGHT = 0.5, 0.25, 0.25
+_POINTER_DISCOUNT = 0.95
+"""Factor for a sentence that begins with "this" or the like and is published without the sentence
+before it: it is hard to understand alone."""
+_RANK_STEP, _LEAST_RANK_SCORE = 0.07, 0.3
+"""Each further context scores so much less for its rank, down to the least score."""
 N_PASSAGES = 8
-"""Passages per part whose sentences are compared token by token. Eight choose the same sentences as
-all of them do, some 25 (COVID-QA and OHR-Bench)."""
-_STANDING_OF_PASSAGE = 0.5
-"""Weight of a passage's place in the search beside the words of the part that it holds, where these
-are chosen."""
+"""Passages per part whose sentences are compared token by token. With eight the same sentences are
+chosen as with all 25 or so (COVID-QA and OHR-Bench)."""
+_RANK_WEIGHT_OF_PASSAGE = 0.5
+"""Weight of a passage's rank when these passages are chosen; its words of the part have weight 1."""
 N_AT_ONCE = 16
-"""Candidates of a part that are read before looking whether one is sure."""
+"""Candidates of a part that are read before checking whether one has `_SURE_FROM`."""
 N_READ_OF_A_PART, N_READ_OF_ALL_PARTS = 48, 96
 """Most candidates that are read of one part, and of all parts together (docs/adr/0041)."""
 _RELEVANCE_SO_FAR = 10.0
-"""Weight of the relevance by the three figures beside the model's score. With less of it, questions
-from fields of which no paper is are answered: the model was trained on questions about the papers,
-and its score is too high there."""
+"""Weight of the relevance by the three figures, which is added to the model's score. With a lower
+weight, questions are answered that no paper is about: the model was trained only on questions that
+the papers are about, and its score for other questions is too high."""
 _ANSWERS_FROM, _ENOUGH = 0.6, 6.5
-"""The relevance of a candidate whose score and weighted relevance sum up to `_ENOUGH`."""
+"""A candidate has the first relevance if its score and weighted relevance sum up to the second."""
 _LEAST_SHARED = 0.5
-"""Share of the words of a question in another language that its answer has."""
+"""A candidate in another language has the relevance `_ANSWERS_FROM` if it has this share of the
+question's words."""
 _USUAL, _N_USUAL, _STEEPNESS = 0.33, 8, 25.0
-"""Nearness of sentences that do not answer, and of how many it counts beside those found. XQuAD,
-questions of one language, paragraphs of another: 79 % of the questions are answered, 21 % where
-their paragraph is left out; 67 % of the sentences hold the answer."""
+"""The usual nearness of sentences that do not answer; the number of such sentences that are added
+when the mean over the candidates is taken; and the steepness of the relevance above it. XQuAD with
+questions in one language and paragraphs in another: 79 % of the questions are answered, and 21 % if
+their paragraph is left out; 67 % of the sentences have the answer."""
 _LEAST_TELLING_WORDS = 15
-"""Fewer words of a paper do not tell whether it is English: they may be a list of names."""
+"""With fewer words it is not known whether a paper is in English: they may be a list of names."""
 _SURE_FROM = 0.9
 """Nothing more is read for a part once a candidate has this relevance."""
 _BEFORE_CHARS = 200
@@ -70,7 +74,7 @@ _BEFORE_CHARS = 200
 
 @dataclass(frozen=True)
 class RestrictedPart:
-    """A part of a question, and the only paper it is asked of."""
+    """A part of a question, and the only paper whose candidates may answer it."""
 
     part: QuestionPart
     paper: str | None = None
@@ -89,12 +93,11 @@ class ScoredPart:
 def read_closely(
     asked: Sequence[RestrictedPart], candidates: Sequence[Candidate], readers: Readers
 ) -> tuple[list[Candidate], list[ScoredPart]]:
-    """The candidates of the most promising passages, and the parts with the relevance of each of
-    them."""
+    """The candidates of the most promising passages, and for each part their relevance to it."""
     parts = [one.part for one in asked]
     weights = [term_weights(part.searched, [one.terms for one in candidates]) for part in parts]
-    standing = _standings(candidates)
-    promising = _promising_passages(candidates, standing, weights, [one.paper for one in asked])
+    rank_scores = _rank_scores(candidates)
+    promising = _promising_passages(candidates, rank_scores, weights, [one.paper for one in asked])
     read = [one for one in candidates if one.passage.passage_id in promising]
     vectors = _vectors_of(read, readers.tokens)
     questions = readers.tokens.of_texts([part.searched for part in parts])
@@ -102,15 +105,18 @@ def read_closely(
     found = []
     for one, weight, tokens in zip(asked, weights, questions, strict=True):
         nearness = nearness_of(tokens.vectors, vectors)
-        relevance = _by_figures(read, weight, nearness, standing)
+        relevance = _by_figures(read, weight, nearness, rank_scores)
         if one.paper is not None:
             relevance = relevance * np.array([it.paper_id == one.paper for it in read], np.float32)
-        asked_for = one.part.searched
-        is_other = ~is_english if is_asked_in_english(asked_for) else np.ones(len(read), np.bool_)
+        question = one.part.searched
+        # The model that reads sentences knows English only: it gets candidates that are in English
+        # like the question; all others are judged by likeness.
+        is_other = ~is_english if is_asked_in_english(question) else np.ones(len(read), np.bool_)
         of_english = np.where(is_other, np.float32(0), relevance)
-        judged = read_again(asked_for, read, of_english, readers.sentences, len(parts))
+        judged = read_again(question, read, of_english, readers.sentences, len(parts))
+        # `sign` keeps 0 for candidates of papers that this part is not asked of.
         judged[is_other] = np.sign(relevance[is_other]) * _by_likeness(
-            asked_for,
+            question,
             [it for it, other in zip(read, is_other, strict=True) if other],
             nearness[is_other],
             readers.tokens.scale.answers_from,
@@ -120,11 +126,11 @@ def read_closely(
 
 
 def nearness_of(asked: Vectors, candidates: Sequence[Vectors]) -> Relevances:
-    """For each candidate the mean over the question's tokens of the best cosine among its own, 0 to
-    1, shape (n,).
+    """How near each candidate is to a question, 0 to 1, shape (n,): the cosine of each token of the
+    question with the nearest token of the candidate, averaged over the question's tokens.
 
-    asked: vectors of the question's tokens; candidates: of each candidate's tokens; unit length. 0
-    without tokens.
+    asked: vectors of the question's tokens. candidates: for each candidate the vectors of its
+    tokens; if it has none, its nearness is 0. All vectors have unit length.
     """
     best = [
         (asked @ vectors.T).max(axis=1).mean() if len(vectors) else 0.0 for vectors in candidates
@@ -133,7 +139,7 @@ def nearness_of(asked: Vectors, candidates: Sequence[Vectors]) -> Relevances:
 
 
 def texts_of(context: Context) -> list[str]:
-    """The passages of a context; all of it where it does not say what it is made of."""
+    """The texts of a context's passages; the whole text if the passages are not known."""
     return [passage.text for passage in context.passages] or [context.text]
 
 
@@ -144,12 +150,12 @@ def read_again(
     reader: SentenceReader,
     n_parts: int = 1,
 ) -> Relevances:
-    """The relevance of every candidate after the best were read with the question, shape (n,), 0 to
-    1.
+    """The relevance of every candidate after the model has read the best ones together with the
+    question, shape (n,), 0 to 1.
 
-    relevance: by the three figures, 0 for what may not answer. n_parts: of the whole question; each
-    has its own candidates read. A candidate that is not read is no more relevant afterwards than
-    the least relevant one that is.
+    A candidate that is not read gets at most the lowest relevance of those that are. relevance: by
+    the three figures; 0 for candidates that must not answer. n_parts: number of parts of the whole
+    question, which share the limit of candidates to read.
     """
     most = min(N_READ_OF_A_PART, N_READ_OF_ALL_PARTS // n_parts)
     order = np.argsort(-relevance, kind="stable")
@@ -166,31 +172,35 @@ def read_again(
     return moved
 
 
-def _standings(candidates: Iterable[Candidate]) -> dict[str, float]:
-    """Weight of each passage: 1 in the first context, less in each further one. Search scores are
-    not used, since they change with every added paper.
+def _rank_scores(candidates: Iterable[Candidate]) -> dict[str, float]:
+    """The score of each passage for its rank: 1 in the first context, less in each further one.
+    Search scores are not used, because they change with every added paper.
     """
     found: dict[str, float] = {}
     for one in candidates:
-        found.setdefault(one.passage.passage_id, max(_LAST_STANDING, 1.0 - _STEP * one.context))
+        score = max(_LEAST_RANK_SCORE, 1.0 - _RANK_STEP * one.context)
+        found.setdefault(one.passage.passage_id, score)
     return found
 
 
 def _promising_passages(
     candidates: Sequence[Candidate],
-    standing: Mapping[str, float],
+    rank_scores: Mapping[str, float],
     weights: Sequence[Mapping[str, float]],
     papers: Sequence[str | None],
 ) -> set[str]:
-    """Ids of the passages that came high in the search or hold many words of a part. weights,
-    papers: the words of each part, and the paper it is asked of."""
+    """Ids of the `N_PASSAGES` passages for each part that have a high rank or many of its words.
+
+    weights: for each part the weights of its words. papers: for each part the only paper that may
+    answer, or None.
+    """
     terms = {one.passage.passage_id: terms_of(one.passage.text) for one in candidates}
     paper_of = {one.passage.passage_id: one.paper_id for one in candidates}
     chosen: set[str] = set()
     for weight, paper in zip(weights, papers, strict=True):
         own = [id_ for id_ in terms if paper is None or paper_of[id_] == paper]
         promise = {
-            id_: _STANDING_OF_PASSAGE * standing[id_] + covered_weight(terms[id_], weight)
+            id_: _RANK_WEIGHT_OF_PASSAGE * rank_scores[id_] + covered_weight(terms[id_], weight)
             for id_ in own
         }
         chosen.update(sorted(own, key=promise.__getitem__, reverse=True)[:N_PASSAGES])
@@ -198,8 +208,8 @@ def _promising_passages(
 
 
 def _vectors_of(candidates: Sequence[Candidate], reader: TokenReader) -> list[Vectors]:
-    """Vectors of the tokens of each candidate within its passage; alone, if the passage is too long
-    for the model."""
+    """For each candidate the vectors of its tokens as they are read within its passage. If the
+    model does not read the passage that far, the candidate is read alone."""
     passages = list(dict.fromkeys(one.passage.text for one in candidates))
     read = dict(zip(passages, reader.of(passages), strict=True))
     found: list[Vectors] = []
@@ -218,25 +228,28 @@ def _by_figures(
     candidates: Sequence[Candidate],
     weights: Mapping[str, float],
     nearness: Relevances,
-    standing: Mapping[str, float],
+    rank_scores: Mapping[str, float],
 ) -> Relevances:
-    """Shape (n,). weights: of the part's words, summing to 1."""
+    """The relevance of each candidate by the three figures, shape (n,). weights: of the part's
+    words; their sum is 1."""
     words = np.array([covered_weight(one.terms_so_far, weights) for one in candidates], np.float32)
     discounts = np.array(
-        [_LEANING_DISCOUNT if one.leans_back else 1.0 for one in candidates], np.float32
+        [_POINTER_DISCOUNT if one.leans_back else 1.0 for one in candidates], np.float32
     )
-    passages = np.array([standing[one.passage.passage_id] for one in candidates], np.float32)
-    figures = _NEARNESS_WEIGHT * nearness + _WORDS_WEIGHT * words + _STANDING_WEIGHT * passages
+    ranks = np.array([rank_scores[one.passage.passage_id] for one in candidates], np.float32)
+    figures = _NEARNESS_WEIGHT * nearness + _WORDS_WEIGHT * words + _RANK_WEIGHT * ranks
     return np.asarray(discounts * figures, np.float32)
 
 
 def is_asked_in_english(question: str) -> bool:
-    """Few words that are no sentence do not tell; they may be names."""
+    """Whether a question is in English, or may be: words in Latin script without a question mark
+    count as English, because they may be names."""
     is_listed = "?" not in question and is_in_latin_script(question)
     return is_listed or may_be_english(question)
 
 
 def papers_in_other_languages(candidates: Iterable[Candidate]) -> set[str]:
+    """Ids of the papers whose candidates are long enough to tell that they are not in English."""
     texts: dict[str, str] = {}
     for one in candidates:
         texts[one.paper_id] = f"{texts.get(one.paper_id, '')} {one.text}"
@@ -258,9 +271,12 @@ def _by_likeness(
     nearness: Relevances,
     answers_from: float | None,
 ) -> Relevances:
-    """The relevance of candidates where question or paper is in a language that the reader of
-    sentences does not know: they share half of the question's words, or come nearer than the others
-    by `answers_from`. How near all others come depends on the two languages."""
+    """The relevance of candidates if the question or their paper is not in English; shape (n,).
+
+    A candidate reaches `_ANSWERS_FROM` if it has half of the question's words, or if it is nearer
+    to the question than the mean of all candidates by `answers_from`. It is compared with the mean,
+    because how near candidates usually are depends on the two languages.
+    """
     wanted = terms_of(asked)
     shares = [len(one.terms & wanted) / max(1, len(wanted)) for one in candidates]
     by_words = np.clip(np.array(shares) * (_ANSWERS_FROM / _LEAST_SHARED), 0.0, 1.0)
@@ -272,14 +288,18 @@ def _by_likeness(
 
 
 def _share(sums: Relevances) -> Relevances:
+    """A logistic curve from 0 to 1 that is `_ANSWERS_FROM` where the sum is `_ENOUGH`."""
     shift = np.log(_ANSWERS_FROM / (1 - _ANSWERS_FROM)) - _ENOUGH
     return np.asarray(1 / (1 + np.exp(-(sums + shift))), np.float32)
 
 
 def preceded(candidate: Candidate) -> PrecededText:
-    """The candidate behind the end of its paragraph up to it, as far as its passage has it; where
-    it begins the paragraph, behind the question that it answers, or behind the first line of its
-    code."""
+    """The text of a candidate with the text before it, as the model reads it.
+
+    That is the end of its paragraph before it, within its passage. For a line of code it is the
+    first line of its block; for the first sentence of a paragraph, the question that it answers, if
+    there is one. Rows have nothing before them.
+    """
     passage = candidate.passage
     start = candidate.start + passage.own_start - passage.start
     before = passage.text[max(0, start - _BEFORE_CHARS) : max(0, start)].rpartition("\n")[2]

@@ -1,4 +1,4 @@
-"""Which candidates become the claims of an answer, and which are shown as near.
+"""Chooses the candidates that become the claims of an answer, and those that are shown as near.
 
     candidates of all contexts, each with its relevance to each part of the question
      |
@@ -17,9 +17,10 @@
     claims_of         one claim per span, verbatim and quoted as its own evidence; what several
                       papers state is one claim with a citation of each
 
-What is only supposed (a hypothesis, a plan, the claim of others) gives way to a finding in step 1,
-and is not chosen in the others. Repetitions (`is_new`) are left out; sentences of different papers
-with other figures or the opposite direction are no repetitions. The best of the rest are `nearest`.
+A candidate that is only supposed (a hypothesis, a plan, the claim of others) is replaced by a finding
+in step 1 if one is about as relevant, and is not chosen in the other steps. Repetitions (`is_new`)
+are left out; sentences of different papers with other figures or the opposite direction are not
+repetitions. The best of the remaining candidates are `nearest`.
 """
 
 import re
@@ -42,38 +43,40 @@ _FURTHER_SHARE, _OTHER_SHARE = 0.7, 0.9
 """Least relevance of a further candidate from the text of a quoted paper, and of one from a
 footnote or another paper, as a share of the best one's."""
 _FINDING_SHARE = 0.95
-"""Share of the relevance of the best candidate of a part from which on a finding takes its place,
-if that one tells a hypothesis, a plan or the claim of others; a finding about the same matter does
-from `_FURTHER_SHARE` on."""
+"""If the best candidate of a part is only supposed, a finding with this share of its relevance
+replaces it. A finding about the same matter needs `_FURTHER_SHARE` only."""
 _FURTHER_CLAIMS = 1
-"""Claims of the same papers beside the best ones of the parts; sentences that follow each other are
-one claim. A second further one seldom holds the answer, and hides it (docs/adr/0040)."""
-_NEIGHBOUR_SHARE = 0.5
-"""From this share of the floor on, a sentence right before or after the best one of a part is
-quoted with it, up to the longest claim. An answer may continue in the next sentence
+"""The number of claims that may be added to the best ones of the parts (step 3); sentences that
+follow each other are one claim. A second added claim seldom has the answer, and distracts from it
 (docs/adr/0040)."""
+_NEIGHBOUR_SHARE = 0.5
+"""A sentence directly before or after the best one of a part is quoted with it if its relevance has
+this share of the floor and the claim does not become too long. An answer may continue in the next
+sentence (docs/adr/0040)."""
 _ANSWERED_SHARE = 0.8
-"""A part is not called open where a published candidate has this share of the floor: "27 of 5,040
-reviews were kept" answers how many were kept, and out of how many."""
+"""A part counts as answered if a chosen candidate has this share of the floor, even one that was
+chosen for another part: "27 of 5,040 reviews were kept" answers how many were kept, and out of how
+many."""
 _NEAR_FROM = 0.1
-"""The least relevance of what is shown as near. Half of the refused questions that the papers do
-answer have the answer there (docs/adr/0040)."""
+"""The least relevance of candidates that are shown as near. If the papers answer a question that is
+refused, the answer is among these in half of the cases (docs/adr/0040)."""
 _NEAR_DUPLICATE = 0.8
-"""Share of the content words of two sentences that they have in common."""
+"""Two sentences are near-duplicates if they share so much of all their content words."""
 _LEAST_FIGURES = 2
+"""Figures that texts of two papers must share to state one fact in different words."""
 _N_DECIMALS = 4
 _BEFORE = re.compile(
     r"^\W*(?i:abstract|summary)\s?[:.—–]\s*(?=\S)"
     r"|^(?:\[?\d{1,3}(?:[–-]\d{1,3})?\]?\s*[,;]\s*)+\[?\d{1,3}(?:[–-]\d{1,3})?\]?\s+(?=[A-Z])"
     r"|^\[\d{1,3}\]\s+(?=[A-Z])"
 )
-"""The label of an abstract; the references of the sentence before. A single number may belong to
-the sentence."""
+"""Text before a sentence that is no part of it: the label of an abstract, or the numbers of the
+references of the sentence before. A single number without brackets may belong to the sentence."""
 _BEHIND = re.compile(r"(?P<end>[.!?][\"”')\]]*)\s+\d{1,3}(?:\s?[,–-]\s?\d{1,3})*$")
 
 
 class Selection:
-    """The candidates to publish, as their indexes, best first."""
+    """Chooses candidates by their indexes; `choose` is called first, then the other methods."""
 
     def __init__(
         self,
@@ -84,7 +87,7 @@ class Selection:
         floor: float,
         max_claims: int,
     ) -> None:
-        """floor: the relevance from which on a candidate answers."""
+        """floor: the least relevance of a candidate that answers a part."""
         self._candidates = candidates
         self._parts = parts
         self._contexts = contexts
@@ -94,7 +97,7 @@ class Selection:
         self._order: list[int] = np.argsort(-self._best, kind="stable").tolist()
         self.chosen: list[int] = []
         self._n_best = 0
-        """The first so many of the chosen are the best ones of the parts."""
+        """The number of candidates at the beginning of `chosen` that are the best of a part."""
 
     def choose(self, *, min_papers: int) -> None:
         """Steps 1 to 3 of the module. min_papers: how many papers should be quoted."""
@@ -124,8 +127,8 @@ class Selection:
         del self.chosen[self._max_claims :]
 
     def _best_of(self, part: ScoredPart) -> int:
-        """The best candidate of a part; a finding before what was only supposed, where one is about
-        as relevant."""
+        """The index of the best candidate of a part. If that is only supposed, a finding that is
+        about as relevant is preferred, unless the part asks what is supposed."""
         best = int(part.relevance.argmax())
         if asks_what_is_supposed(part.text):
             return best
@@ -135,14 +138,14 @@ class Selection:
         return finding if of_findings[finding] >= share * part.relevance[best] else best
 
     def _is_supposed(self, i: int) -> bool:
-        """Whether a candidate tells no finding, and no part asks what was supposed."""
+        """Whether a candidate is only supposed, and no part asks what is supposed."""
         return self._candidates[i].is_supposed and not any(
             asks_what_is_supposed(part.text) for part in self._parts
         )
 
     @property
     def tells_no_finding(self) -> bool:
-        """Whether all that is chosen is a hypothesis, a plan or the claim of others."""
+        """Whether all chosen candidates are hypotheses, plans or claims of others."""
         return bool(self.chosen) and all(map(self._is_supposed, self.chosen))
 
     def unanswered_parts(self) -> tuple[str, ...]:
@@ -163,15 +166,15 @@ class Selection:
             if self._best[i] < _NEIGHBOUR_SHARE * self._floor:
                 break
             spans = published_spans(published, self._contexts)
-            of_best = [span for span in spans if any(span.of is one for one in best)]
+            best_spans = [span for span in spans if any(span.of is one for one in best)]
             may_join = i not in self.chosen and not self._is_supposed(i)
-            if may_join and _joined(self._candidates[i], of_best, self._contexts):
+            if may_join and _joined(self._candidates[i], best_spans, self._contexts):
                 published.append((self._candidates[i], self.relevance(i)))
         return published
 
     def nearest(self) -> list[tuple[Candidate, float]]:
-        """The best candidates that are not published, with their relevance; a table is named
-        once."""
+        """The best candidates that are not published, with their relevance. Of candidates that only
+        name their table, one per table is returned."""
         shown = [one for one, _ in self.published()]
         nearest: list[tuple[Candidate, float]] = []
         for i in self._order:
@@ -195,6 +198,7 @@ class Selection:
         )
 
     def _are_of_one_matter(self, i: int, j: int) -> bool:
+        """Whether two candidates share half of the content words of the shorter one."""
         one, other = self._candidates[i].terms, self._candidates[j].terms
         return 2 * len(one & other) >= min(len(one), len(other))
 
@@ -206,7 +210,7 @@ class Selection:
         return [(self._candidates[i], self.relevance(i)) for i in self.chosen]
 
     def _papers(self) -> set[str]:
-        """The quoted works: a preprint and its published version are one paper."""
+        """The ids of the quoted works; a preprint and its published version are one work."""
         return {self._work(i) for i in self.chosen}
 
     def _work(self, i: int) -> str:
@@ -228,49 +232,58 @@ class Selection:
         return is_relevant and is_new(one, [it for it in chosen if it.paper_id == one.paper_id])
 
     def _has_room(self, i: int, n_claims: int) -> bool:
-        """Whether the answer has at most `n_claims` claims with a candidate: it joins one, or there
-        are fewer."""
+        """Whether the answer has at most `n_claims` claims after a candidate is added: it becomes
+        part of a claim, or there are fewer claims."""
         spans = published_spans(self._chosen(), self._contexts)
         joined = _joined(self._candidates[i], spans, self._contexts)
         return len(spans) < n_claims or joined is not None
 
 
 def is_new(one: Candidate, others: Sequence[Candidate]) -> bool:
-    """Whether a candidate is in none of the others' text, holds none of them, and repeats none in
-    nearly the same words."""
-    return not any(
-        (one.context == other.context and _hold_each_other(one, other))
-        or (
-            _are_alike(one.terms, other.terms)
-            if one.paper_id == other.paper_id
-            else _says_the_same(one.text, other.text)
-        )
-        for other in others
-    )
+    """Whether a candidate repeats none of the others: it is not part of their text, does not
+    contain them, and does not say the same in nearly the same words."""
+    return not any(_repeats(one, other) for other in others)
 
 
-def _hold_each_other(one: Candidate, other: Candidate) -> bool:
+def _repeats(one: Candidate, other: Candidate) -> bool:
+    """Whether a candidate repeats another, see `is_new`."""
+    if one.context == other.context and _overlap(one, other):
+        return True
+    if one.paper_id == other.paper_id:
+        return _are_alike(one.terms, other.terms)
+    return _says_the_same(one.text, other.text)
+
+
+def _overlap(one: Candidate, other: Candidate) -> bool:
+    """Whether a candidate is published with another one of its context, or contains it."""
     is_shown = other.shown[0] <= one.start and one.end <= other.shown[1]
     return is_shown or (one.start <= other.start and other.end <= one.end)
 
 
 def _are_alike(one: Set[str], other: Set[str]) -> bool:
+    """Whether two sets of content words are those of near-duplicates."""
     return len(one & other) >= _NEAR_DUPLICATE * max(1, len(one | other))
 
 
 def _says_the_same(one: str, other: str) -> bool:
-    """Whether texts of two papers state one fact: nearly the same words and figures; or all figures
-    of the shorter, two at least, and half of its words."""
-    figures, others = sorted((_figures(one), _figures(other)), key=len)
+    """Whether texts of two papers state one fact, and not with opposite directions.
+
+    They have the same figures and nearly the same words. Or one has all figures of the other, at
+    least two, and both share half of the words of the one with fewer words.
+    """
+    fewer_figures, more_figures = sorted((_figures(one), _figures(other)), key=len)
     fewer, more = sorted((terms_of(one), terms_of(other)), key=len)
-    is_alike = figures == others and _are_alike(fewer, more)
-    holds = (
-        len(figures) >= _LEAST_FIGURES and figures <= others and 2 * len(fewer & more) >= len(fewer)
+    is_alike = fewer_figures == more_figures and _are_alike(fewer, more)
+    shares_figures = (
+        len(fewer_figures) >= _LEAST_FIGURES
+        and fewer_figures <= more_figures
+        and 2 * len(fewer & more) >= len(fewer)
     )
-    return (is_alike or holds) and turned_round(one, [other]) is None
+    return (is_alike or shares_figures) and turned_round(one, [other]) is None
 
 
 def _figures(text: str) -> set[tuple[str, Decimal]]:
+    """The kinds and values of the quantities in a text, without years."""
     return {
         (quantity.kind, quantity.value) for quantity in quantities(text) if quantity.kind != YEAR
     }
@@ -278,8 +291,8 @@ def _figures(text: str) -> set[tuple[str, Decimal]]:
 
 @dataclass
 class PublishedSpan:
-    """The text of one claim, `text[start:end]` of a context, and the relevance of the best sentence
-    in it."""
+    """The text of one claim, `text[start:end]` of a context. `of` is the best candidate in it, and
+    `relevance` that of `of`."""
 
     of: Candidate
     start: int
@@ -287,8 +300,8 @@ class PublishedSpan:
     relevance: float
 
     def can_take(self, start: int, end: int, text: str) -> bool:
-        """Whether `text[start:end]` overlaps or directly follows it, and both together are short
-        enough for a claim."""
+        """Whether `text[start:end]` overlaps this span or is next to it in the same line, and both
+        together are short enough for a claim."""
         between = text[min(self.end, end) : max(self.start, start)]
         whole = text[min(self.start, start) : max(self.end, end)]
         return not between.strip() and "\n" not in whole and len(words_of(whole)) <= MAX_WORDS
@@ -308,7 +321,7 @@ def published_spans(
             span, (start, end) = joined
             span.start, span.end = min(span.start, start), max(span.end, end)
             continue
-        # Its own span, with the sentence that it needs unless that is published already.
+        # A new span, with the neighbouring sentence that it needs unless that is published already.
         is_free = not any(span.start < one.shown[1] and one.shown[0] < span.end for span in beside)
         start, end = one.shown if is_free else (one.start, one.end)
         spans.append(PublishedSpan(one, start, end, relevance))
@@ -342,20 +355,20 @@ def claims_of(
 def _joined(
     one: Candidate, spans: Sequence[PublishedSpan], contexts: Sequence[Context]
 ) -> tuple[PublishedSpan, Span] | None:
-    """The span that a candidate can be published with, and what of its text joins it: with the
-    sentence that it needs, or alone."""
+    """The first span that a candidate can become a part of, and the part of the text to add: the
+    candidate with the neighbouring sentence that it needs, or the candidate alone. None if there is
+    no such span."""
     text = contexts[one.context].text
-    joined = (
-        (span, own)
-        for own in (one.shown, (one.start, one.end))
-        for span in _sentences_beside(one, spans)
-        if span.can_take(*own, text)
-    )
-    return next(joined, None)
+    for start, end in (one.shown, (one.start, one.end)):
+        for span in _sentences_beside(one, spans):
+            if span.can_take(start, end, text):
+                return span, (start, end)
+    return None
 
 
 def _sentences_beside(one: Candidate, spans: Sequence[PublishedSpan]) -> list[PublishedSpan]:
-    """The spans of sentences of the same context; empty for other candidates."""
+    """The spans of sentences in the context of a sentence; empty if the candidate is no
+    sentence."""
     return [
         span
         for span in spans
@@ -368,19 +381,22 @@ def _is_sentence(one: Candidate) -> bool:
 
 
 def _claim(span: PublishedSpan, text: str) -> DraftClaim:
-    own = span.of
-    verbatim = _trimmed(text[span.start : span.end]) if _is_sentence(own) else own.text
-    quote = own.quote or verbatim
+    """The claim of a span, with itself or the candidate's `quote` as evidence. text: of the
+    context."""
+    candidate = span.of
+    verbatim = _trimmed(text[span.start : span.end]) if _is_sentence(candidate) else candidate.text
+    quote = candidate.quote or verbatim
     return DraftClaim(
-        own.pointer or verbatim,
-        (DraftCitation(own.chunk_id, quote),),
+        candidate.pointer or verbatim,
+        (DraftCitation(candidate.chunk_id, quote),),
         relevance=round(span.relevance, _N_DECIMALS),
     )
 
 
 def _trimmed(text: str) -> str:
-    """Strips references, labels and page numbers around its sentences: "3, 4, 6 Our results suggest
-    it. 17"."""
-    start = found.end() if (found := _BEFORE.match(text)) else 0
+    """The sentences of a text without reference numbers, labels and page numbers around them: "3,
+    4, 6 Our results suggest it. 17" -> "Our results suggest it."."""
+    before = _BEFORE.match(text)
+    start = before.end() if before else 0
     behind = _BEHIND.search(text, start)
     return text[start : behind.end("end") if behind else len(text)]

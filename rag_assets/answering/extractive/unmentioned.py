@@ -28,31 +28,34 @@ _LEAST_CHARS = 3
 
 
 def unmentioned(asked: str, contexts: Sequence[Context], reader: TokenReader) -> tuple[str, ...]:
-    """The content words of a question that stand in none of the contexts, nor does a form of them
-    or a word like them; hyphenated words whole, in small letters."""
+    """The content words of a question that no context has, neither in another form nor as a word of
+    similar meaning. They are in small letters; a hyphenated word is returned whole."""
     passages = [text for one in contexts for text in texts_of(one)]
     around = (text for one in contexts for text in (one.section_title, one.paper_id))
-    said = frozenset[str]().union(*map(_stems_in, (*passages, *around)))
-    places: dict[str, Span] = {}
+    stems_found = frozenset[str]().union(*map(_stems_in, (*passages, *around)))
+    spans: dict[str, Span] = {}
     for word, span in _parts(asked):
-        is_telling = len(word) >= _LEAST_CHARS and word.isalpha() and word not in QUESTION_WORDS
-        if is_telling and stem_of(word) not in said:
-            places.setdefault(word, span)
-    if not places:
+        is_content = len(word) >= _LEAST_CHARS and word.isalpha() and word not in QUESTION_WORDS
+        if is_content and stem_of(word) not in stems_found:
+            spans.setdefault(word, span)
+    if not spans:
         return ()
     (question,) = reader.of_texts([asked])
     tokens = dict(zip(passages, reader.of(passages), strict=True))
     in_question = np.array(
-        [_direction(question.vectors[_touching(question, *span)]) for span in places.values()]
+        [_direction(question.vectors[_touching(question, *span)]) for span in spans.values()]
     )
+    # Vectors within their sentences choose some words of the passages; vectors of the words alone
+    # decide whether these have a similar meaning.
     likely = _likely_words(in_question, tokens)
-    read = sorted({*places, *(word for words in likely for word in words)})
+    words_read = sorted({*spans, *(word for words in likely for word in words)})
     alone = {
-        word: _direction(one.vectors) for word, one in zip(read, reader.of_texts(read), strict=True)
+        word: _direction(one.vectors)
+        for word, one in zip(words_read, reader.of_texts(words_read), strict=True)
     }
     missing = [
         span
-        for (word, span), words in zip(places.items(), likely, strict=True)
+        for (word, span), words in zip(spans.items(), likely, strict=True)
         if max((float(alone[word] @ alone[other]) for other in words), default=0.0)
         < reader.scale.alike_from
     ]
@@ -60,13 +63,13 @@ def unmentioned(asked: str, contexts: Sequence[Context], reader: TokenReader) ->
 
 
 def likeness(one: str, other: str, reader: TokenReader) -> float:
-    """The cosine of two words that are read alone."""
-    mine, its = (_direction(read.vectors) for read in reader.of_texts([one, other]))
-    return float(mine @ its)
+    """The cosine of the vectors of two words, each read by itself."""
+    first, second = (_direction(tokens.vectors) for tokens in reader.of_texts([one, other]))
+    return float(first @ second)
 
 
 def _whole_word(text: str, part: Span) -> str:
-    """The word that a part at that place belongs to: "drug-resistant"."""
+    """The word of a text that a part belongs to: "drug-resistant" for the span of "resistant"."""
     return next(
         match[0].lower() for match in WORD.finditer(text) if match.start() <= part[0] < match.end()
     )
@@ -74,12 +77,14 @@ def _whole_word(text: str, part: Span) -> str:
 
 @lru_cache(maxsize=2**12)
 def _stems_in(text: str) -> frozenset[str]:
-    """Stems of all words; kept, since each part of a question asks for those of the same
+    """Stems of all words. Kept in memory, because each part of a question needs them for the same
     passages."""
     return frozenset(stem_of(part) for part, _ in _parts(text))
 
 
 def _parts(text: str) -> Iterator[tuple[str, Span]]:
+    """The words of a text in small plain letters, hyphenated ones in their parts, each with its
+    span."""
     for match in WORD.finditer(text):
         start = match.start()
         for part in match[0].split("-"):
@@ -88,21 +93,29 @@ def _parts(text: str) -> Iterator[tuple[str, Span]]:
 
 
 def _touching(tokens: TokenVectors, start: int, end: int) -> NDArray[np.bool_]:
+    """Which tokens overlap `text[start:end]`."""
     touching: NDArray[np.bool_] = (tokens.spans[:, 0] < end) & (tokens.spans[:, 1] > start)
     return touching
 
 
 def _likely_words(asked: Vectors, passages: Mapping[str, TokenVectors]) -> list[list[str]]:
+    """For each vector of a word of the question the `_LIKELY_WORDS` words of the passages with the
+    nearest tokens, nearest first.
+
+    asked: shape (words, dimension). passages: the tokens of each passage by its text.
+    """
     best: dict[str, NDArray[np.float32]] = {}
     for text, tokens in passages.items():
         if not len(tokens.spans):
             continue
         matches = list(WORD.finditer(text))
+        # For each word the index of its first token, and of the first token after it.
         edges = np.searchsorted(tokens.spans[:, 0], [match.span() for match in matches])
-        read = [at for at, (first, last) in enumerate(edges.tolist()) if first < last]
-        nearest = _best_within(asked @ tokens.vectors.T, edges[read])
-        for column, at in enumerate(read):
-            word = matches[at][0].lower()
+        # Words in which no token begins are skipped.
+        with_tokens = [nth for nth, (first, end) in enumerate(edges.tolist()) if first < end]
+        nearest = _best_within(asked @ tokens.vectors.T, edges[with_tokens])
+        for column, nth in enumerate(with_tokens):
+            word = matches[nth][0].lower()
             if word not in QUESTION_WORDS:
                 near = nearest[:, column]
                 best[word] = np.maximum(best[word], near) if word in best else near
@@ -110,18 +123,21 @@ def _likely_words(asked: Vectors, passages: Mapping[str, TokenVectors]) -> list[
     if not found:
         return [[] for _ in asked]
     order = np.argsort(-np.stack([best[word] for word in found], axis=1), axis=1, kind="stable")
-    return [[found[at] for at in row[:_LIKELY_WORDS].tolist()] for row in order]
+    return [[found[nth] for nth in row[:_LIKELY_WORDS].tolist()] for row in order]
 
 
 def _best_within(cosines: NDArray[np.float32], edges: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Per row the highest column of each stretch. edges: shape (stretches, 2), in order, none
-    empty."""
-    padded = np.pad(cosines, ((0, 0), (0, 1)), constant_values=-1.0)  # a last one may be the end
+    """The highest value of each row within each range of columns; shape (rows, ranges).
+
+    edges: start and end (exclusive) of each range, shape (ranges, 2); in order, no range is empty.
+    """
+    # The end of the last range must be a column too.
+    padded = np.pad(cosines, ((0, 0), (0, 1)), constant_values=-1.0)
     return np.asarray(np.maximum.reduceat(padded, edges.ravel(), axis=1)[:, ::2], np.float32)
 
 
 def _direction(vectors: Vectors) -> Vectors:
-    """The mean of token vectors, unit length, shape (dimension,); zeros where there are none."""
+    """The mean of token vectors with unit length, shape (dimension,); zeros if there are none."""
     if not len(vectors):
         return np.zeros(vectors.shape[1], np.float32)
     mean = vectors.mean(axis=0)
