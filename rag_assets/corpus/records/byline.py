@@ -138,16 +138,14 @@ _MOST_STYLES = 8
 def persons_set_alike(texts: Sequence[str], page: str) -> tuple[Person, ...]:
     """The authors found by typography: the persons in the texts that are set in one style below the
     title. Only styles that list persons and nothing else count; the one with most persons is taken,
-    of equal ones the first. Empty if several styles list one person each.
+    of equal ones the first.
 
     texts: one for each style, as in `PrintedFront.set_alike`. page: the text of the page, see
     `byline`.
     """
     ordinary = ordinary_words(page)
     lists = (_listed(text[:_MOST_CHARS], ordinary) for text in texts[:_MOST_STYLES])
-    non_empty = [persons for persons in lists if persons]
-    longest = max(non_empty, key=len, default=[])
-    return () if len(non_empty) > 1 and len(longest) == 1 else tuple(longest)
+    return tuple(max(lists, key=len, default=()))
 
 
 def _listed(text: str, ordinary: Set[str]) -> list[Person]:

@@ -58,6 +58,7 @@ def test_a_byline_gives_its_authors_in_order(lines: list[str], wanted: list[str]
         ["Ada Lund\tBo Moe", "Norse Project\tMolde Friends"],
         ["Ada Lund\nCarl Ness", ", Bo Moe", "Institute of Iron"],
         ["Ada Lund, Bo Moe\nCarl Ness, Dag Ek, Iron Works, 1211 Oslo"],
+        ["Ada Lund, Bo Moe\nCarl Ness, Winter Institute of Iron"],
         ["Iron in Sheep", "We followed iron in sheep."],
         ["Winter Herds Company, Norway"],
         [],
