@@ -144,8 +144,9 @@ def persons_set_alike(texts: Sequence[str], page: str) -> tuple[Person, ...]:
     `byline`.
     """
     ordinary = ordinary_words(page)
-    lists = (_listed(text[:_MOST_CHARS], ordinary) for text in texts[:_MOST_STYLES])
-    return tuple(max(lists, key=len, default=()))
+    lists = [_listed(text[:_MOST_CHARS], ordinary) for text in texts[:_MOST_STYLES]]
+    longest = max(lists, key=len, default=[])
+    return tuple(longest)
 
 
 def _listed(text: str, ordinary: Set[str]) -> list[Person]:
