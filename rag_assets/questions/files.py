@@ -1,9 +1,9 @@
 """Question files and the files that the answers to them go to.
 
-A question file holds JSON Lines with `id`, `question` and, optionally, filters and what a right
-answer holds. The file that the setting `questions` names is answered in `data/output/qa.jsonl`. The
-answers to any other file go to `data/output/<stem>/`, so that trying out questions does not touch
-the published ones.
+A question file has JSON Lines with `id`, `question` and, optionally, filters and what a right answer
+says. The answers to the file that the setting `questions` names are published in
+`data/output/qa.jsonl`. The answers to any other file go to `data/output/<stem>/`, so that trying out
+questions does not change the published ones.
 """
 
 from dataclasses import dataclass
@@ -33,12 +33,14 @@ MAX_QUESTION_CHARS = 4000
 _LINE_BREAKS = str.maketrans("\n\r\t", "   ")
 _EXAMPLE = 'Write one JSON object per line, {"id": "q1", "question": "..."}, or name another file.'
 OWNER = "question_file"
-"""Key of qa_meta.json: the question file whose answers lie beside it."""
+"""Key of qa_meta.json; its value is the question file whose answers are in the same folder."""
 _TAKEN_PREFIX = "qa.jsonl"
-"""The published answers and their draft lie in data/output beside the folders."""
+"""A folder in data/output must not have a name like this: the published answers and their draft are
+there."""
 
 
 def _as_filter(value: object) -> object:
+    """The filter of a text; any other value unchanged, for pydantic to check."""
     try:
         return Filter.parse(value) if isinstance(value, str) else value
     except InvalidFilter as error:
@@ -62,7 +64,7 @@ class ExpectedPaper(BaseModel):
     pages: tuple[int, ...] = ()
     """Physical, 1-based; empty when the paper has no pages or they do not matter."""
     passages: tuple[NonEmpty, ...] = ()
-    """Words of the paper that an answerer must be shown, as they stand there."""
+    """Texts of the paper that must be in the contexts, word for word."""
 
 
 class Question(BaseModel):
@@ -76,7 +78,7 @@ class Question(BaseModel):
     question: Annotated[
         str, StringConstraints(strip_whitespace=True, max_length=MAX_QUESTION_CHARS)
     ]
-    """May have no words: then it is refused, and the others go on."""
+    """May have no words: then this question is refused, and the others are answered."""
     paper_ids: tuple[str, ...] | None = Field(None, description="Only these papers are searched.")
     where: FilterText | None = Field(None, description="Only what passes this filter is searched.")
     expected: tuple[ExpectedPaper, ...] = ()
@@ -101,7 +103,7 @@ class Question(BaseModel):
 
     @property
     def filter(self) -> Filter:
-        """What is searched: what `paper_ids` and `where` both let through."""
+        """The filter of the search: both `paper_ids` and `where` must let a passage through."""
         papers = EVERYTHING if self.paper_ids is None else Filter.of_papers(self.paper_ids)
         return papers & (self.where or EVERYTHING)
 
@@ -113,8 +115,8 @@ class Question(BaseModel):
 
 
 def asked(text: str) -> Question:
-    """A question that comes from no file and no conversation. Raises InvalidQuestions as `said`,
-    and when it has no words."""
+    """A single question, neither of a file nor of a conversation. Raises InvalidQuestions as `said`
+    does, and when it has no words that can be searched for."""
     question = said(text)
     if not has_words(text):
         raise InvalidQuestions(NO_WORDS)
@@ -122,10 +124,10 @@ def asked(text: str) -> Question:
 
 
 def said(text: str) -> Question:
-    """What a user says in a conversation: "Why?" needs no words of its own. It may have several
-    lines.
+    """A question of a conversation. It may have several lines, and unlike in `asked`, no words that
+    can be searched for: "Why?".
 
-    Raises InvalidQuestions when it is blank, too long or holds characters that are no text.
+    Raises InvalidQuestions when it is blank, too long or has characters that are not text.
     """
     if not text.strip():
         raise InvalidQuestions(NO_WORDS)
@@ -141,12 +143,13 @@ def said(text: str) -> Question:
 def load_questions(
     path: Path, *, unknown_keys: Literal["refuse", "ignore"] = "refuse"
 ) -> list[Question]:
-    """Read a question file in its order; blank lines are skipped.
+    """The questions of a file in its order; blank lines are skipped.
 
-    unknown_keys: "refuse" finds misspelt keys; "ignore" reads files that carry the keys of other
-    tools. Raises MissingInput when there is no such file, InvalidQuestions when it holds no
-    question, or naming all lines that cannot be used or whose id occurred before. The errors quote
-    no values, except ids and filters, since any file may be named as one of questions.
+    unknown_keys: "refuse" finds misspelt keys; "ignore" accepts files with the keys of other tools.
+
+    Raises MissingInput when the file does not exist. Raises InvalidQuestions when it has no
+    question, or lines that cannot be used or repeat an id; all of these are named. Errors quote no
+    values but ids and filters, because any file may be named by mistake.
     """
     questions: list[Question] = []
     problems: dict[int, str] = {}
@@ -180,11 +183,11 @@ class QuestionSet:
 
     file: Path
     label: str
-    """The file as it is recorded: from the data folder if it lies inside, else absolute; with
-    forward slashes."""
+    """The path of the file as it is recorded, with forward slashes: relative to the data folder if
+    the file is inside it, else absolute."""
     answers: Path
     meta: Path
-    """What the published answers were made from."""
+    """The file that records what the published answers were made from."""
 
 
 def configured_set(settings: Settings) -> QuestionSet:
@@ -194,8 +197,8 @@ def configured_set(settings: Settings) -> QuestionSet:
 
 
 def question_set(settings: Settings, file: Path) -> QuestionSet:
-    """The configured set, or that of another file. Raises InvalidQuestions when the folder for its
-    answers is not free."""
+    """The set of a question file. Raises InvalidQuestions when the folder for its answers is used
+    for something else."""
     configured = configured_set(settings)
     if file.resolve() == configured.file.resolve():
         return configured
@@ -219,19 +222,19 @@ def question_set(settings: Settings, file: Path) -> QuestionSet:
 
 
 def configured_questions(settings: Settings) -> list[Question] | None:
-    """The questions of the configured file; None when no file was named and the default one does
-    not exist.
+    """The questions of the configured file; None if the setting names no file and the default one
+    does not exist.
 
-    Raises MissingInput when a file that was named does not exist, InvalidQuestions when it cannot
-    be used.
+    Raises MissingInput when the named file does not exist, InvalidQuestions when a file cannot be
+    used.
     """
     file = settings.question_file
     return None if settings.questions is None and not file.exists() else load_questions(file)
 
 
 def unasked_files(settings: Settings) -> list[Path]:
-    """The question files in the questions folder that the runs do not ask and that were never asked
-    by name."""
+    """The files in the questions folder that were never answered: runs answer another file, and no
+    command has named them."""
     files = sorted(settings.paths.questions.glob("*.jsonl"))
     others = [file for file in files if file.resolve() != settings.question_file.resolve()]
     return [file for file in others if not settings.paths.answers_to(file.stem).exists()]
@@ -249,11 +252,13 @@ def unasked_notice(settings: Settings) -> str:
 
 
 def _owner(meta: Path) -> str | None:
+    """The label of the question file whose answers `meta` describes; None if it is not recorded."""
     content = read_sealed(meta) or {}
     return str(content[OWNER]) if OWNER in content else None
 
 
 def _label(file: Path, data_dir: Path) -> str:
+    """See `QuestionSet.label`."""
     path, root = file.resolve(), data_dir.resolve()
     return (path.relative_to(root) if path.is_relative_to(root) else path).as_posix()
 
@@ -273,11 +278,13 @@ def _lines(path: Path) -> list[str]:
         ) from error
 
 
-def _problem(place: tuple[int | str, ...], kind: str, message: str) -> str:
-    where = ".".join(str(part) for part in place) or "the line"
+def _problem(key_path: tuple[int | str, ...], kind: str, message: str) -> str:
+    """The text of a validation error. key_path, kind, message: as pydantic reports them. For an
+    unknown key, a similar known one is suggested."""
+    where = ".".join(str(key) for key in key_path) or "the line"
     if kind != "extra_forbidden":
         return f"{where}: {message}"
-    keys: type[BaseModel] = Question if len(place) == 1 else ExpectedPaper
-    if alike := get_close_matches(str(place[-1]), keys.model_fields, n=1):
+    keys: type[BaseModel] = Question if len(key_path) == 1 else ExpectedPaper
+    if alike := get_close_matches(str(key_path[-1]), keys.model_fields, n=1):
         return f"{where}: there is no such key; perhaps {alike[0]} is meant"
     return f"a key is unknown; known keys are {', '.join(keys.model_fields)}"

@@ -1,10 +1,10 @@
-"""Reads what a question asks: its parts, and the kinds of things it asks for; whether it asks about the
-papers themselves (which of them, or how many, say or do something); and the years by which it names
-papers, "since 2019", "between 2015 and 2018".
+"""Reads what a question asks for: its parts and their kinds; whether it asks which papers, or how
+many, say something; and the years by which it names papers, "since 2019".
 
-"Why is X scaled, and who proposed Y?" asks twice: each part is searched and answered by itself. "How
-many studies were included?" asks what a review says, not about papers. The wordings are English; a
-question in other words is one part of no kind, which is searched unchanged.
+"Why is X scaled, and who proposed Y?" has two parts: each is searched and answered by itself. "How
+many studies were included?" does not ask about the papers of the corpus, but what a review says. All
+wordings are English; a question that fits none of them is one part without a kind, and is searched
+unchanged.
 """
 
 import re
@@ -18,12 +18,13 @@ from rag_assets.core.domain import NumberRange
 from rag_assets.core.text.terms import QUESTION_WORDS, terms_of
 
 MIN_PART_WORDS = 4
-"""Words of a part of a question; one less where one of them is a name ("Who runs Amcor?")."""
+"""Least words of a part of a question; one less is enough if one of them is a name ("Who runs
+Amcor?")."""
 MOST_PARTS = 8
-"""Each part costs a search and its time; with more of them it is one question."""
+"""A question with more parts is not split, because each part costs a search."""
 _MOST_READ = 400
-"""Longer sentences are not looked through for wordings: the time of patterns grows with the square
-of their length."""
+"""Sentences with more characters are not compared with the patterns of this module, whose time grows
+with the square of the length."""
 _ASKING = r"(?:how|what|which|why|who|whom|whose|when|where|whether)"
 _AUXILIARY = r"(?:did|does|do|is|are|was|were|has|have|can|could|should|will|would)"
 _PREPOSITION = r"(?:in|of|for|on|with|by|at|from|to|among|during|under|against|between|over|after)"
@@ -41,7 +42,7 @@ _BEGINS = re.compile(rf"{_OPENS.pattern}|.*\?$", re.IGNORECASE | re.DOTALL)
 _NUMBER = r"#?\d{1,2}(?:\.\d{1,2})*"
 _ASKS_NEXT = rf"(?={_OPENS.pattern})"
 _ASKS_ANEW = rf"(?=(?-i:[A-Z])|{_ASKING}\b)"
-"""A question behind a number, but not "was" in "Task 3 was solved by whom?"."""
+"""The begin of a question after a number, but not "was" in "Task 3 was solved by whom?"."""
 _AROUND = re.compile(
     "|".join(
         (
@@ -66,8 +67,8 @@ _POINTS_BACK = re.compile(
     r"\b(?:it|its|they|them|their|this|these|he|she|his|her)\b", re.IGNORECASE
 )
 _LEAST_ALONE, _LEAST_POINTING_BACK = 2, 5
-"""Content words that a part must have to mean something without the rest, and one that points
-back."""
+"""Content words that a part must have to be understood without the rest of the question; and that a
+part with "it" or the like must have."""
 STUDY = (
     r"(?:stud(?:y|ies)|papers?|articles?|essays?|experiments?|surveys?|trials?|diar(?:y|ies)|reviews?|research|projects?|"
     r"games?|reports?|meta-analys[ie]s|cohort|interviews?|investigation|preprint|dissertation|thesis|simulations?|"
@@ -108,7 +109,8 @@ _ABOUT_PUBLICATION = re.compile(
 _WHAT_AUTHORS_SAY = re.compile(
     r"\b(?:do|does|did) the authors? of\b[^,;?]{1,200}?\band the authors? of\b", re.IGNORECASE
 )
-"""Asks what several papers say, not who wrote them."""
+"""Matches questions about what several papers say, which would look like questions about their
+authors."""
 _ABOUT_STATEMENTS = re.compile(
     r"\bpre-?regist|\bregister(?:ed|ing)?\b|\bregistration\b"
     r"|\b(?:data|code|materials?|scripts?)\b.{0,60}\b(?:available|availability|shared?|sharing|accessed|open(?:ly)?|public(?:ly)?|"
@@ -137,8 +139,8 @@ class QuestionKind(Enum):
     PUBLICATION = "publication"
     """What title pages say: who wrote a paper, where and when it appeared."""
     STATEMENTS = "statements"
-    """What papers state beside their subject: funding, interests, data and code, registration, who
-    did what."""
+    """What papers state besides their findings: funding, interests, data and code, registration,
+    who did what."""
     SUMMARY = "summary"
     """What a paper says as a whole."""
 
@@ -150,47 +152,44 @@ class QuestionPart:
     text: str
     """The words of the question: "how was it chosen?"."""
     searched: str
-    """What is looked for; the whole question where the part points back and means nothing alone."""
+    """The text to search for: that of the part, or the whole question if the part cannot be
+    understood alone."""
     kinds: frozenset[QuestionKind]
-    """What it asks for."""
+    """What the part asks for."""
 
 
 @dataclass(frozen=True)
 class QuestionReading:
     parts: tuple[QuestionPart, ...]
-    """In order; the question itself where it is one."""
+    """In order. A question that is not split has one part, the question itself."""
     kinds: frozenset[QuestionKind]
-    """What the whole asks for."""
+    """What the whole question asks for."""
 
 
 def has_words(question: str) -> bool:
-    """Whether a question has a word that can be searched for, or asks about papers: "it" and "---"
-    do not. Whatever is found for such a text answers nothing, so nothing is searched."""
+    """Whether a question has a word that can be searched for, or a word for papers. "it" and "---"
+    have none: then nothing is searched, because the hits would be arbitrary."""
     return bool(terms_of(question)) or _A_STUDY.search(question) is not None
 
 
 def asked_text(question: str) -> str:
-    """The question without what only stands around it: bullets, numbers ("1) ", "Question 3"),
-    quotation marks, and words before it that say nothing: "Hi, ", "Please tell me: "."""
+    """The question without bullets, numbers ("1) ", "Question 3"), quotation marks around it, and
+    words before it that do not matter: "Hi, ", "Please tell me: "."""
     text = unicodedata.normalize("NFC", question).strip()
     while match := _AROUND.match(text):
         text = (match["quoted"] or text[match.end() :]).strip()
     if salutation := _SALUTATION.match(text):
         return asked_text(text[salutation.end() :])
-    before = _WORDS_BEFORE.match(text)
-    if (
-        before
-        and not _is_named(before[1])
-        and not _ASKS.search(before[1])
-        and has_words(text[before.end() :])
-    ):
-        return asked_text(text[before.end() :])
+    if before := _WORDS_BEFORE.match(text):
+        rest = text[before.end() :]
+        if not _is_named(before[1]) and not _ASKS.search(before[1]) and has_words(rest):
+            return asked_text(rest)
     return text if has_words(text) else question
 
 
 def _is_named(before: str) -> bool:
-    """Whether words in front of a question name what it is about, as "IT", "May" and the "A" of "A.
-    fumigatus" do."""
+    """Whether words before a question may name what it is about: they have content words, or are in
+    capitals as "IT" and the "A" of "A. fumigatus", or are the month "May"."""
     return bool(terms_of(before)) or before.isupper() or before == "May"
 
 
@@ -202,7 +201,8 @@ def points_at_papers(question: str) -> bool:
 
 @lru_cache(maxsize=512)
 def read(question: str) -> QuestionReading:
-    """The reading of a question; kept, so that search and answering read it once."""
+    """The parts of a question and what it asks for. Kept in memory, because search and answering
+    both need it."""
     kinds = _kinds(question)
     whole = QuestionPart(question, question, kinds)
     if QuestionKind.SUMMARY in kinds:
@@ -215,34 +215,38 @@ def read(question: str) -> QuestionReading:
     is_compound = 1 < len(parts) <= MOST_PARTS and all(
         _is_long_enough(part.searched) for part in parts
     )
+    # If no part can be understood alone, all would search for the same text.
     is_compound = is_compound and any(part.searched != question for part in parts)
     return QuestionReading(tuple(parts) if is_compound else (whole,), kinds)
 
 
 def _kinds(text: str) -> frozenset[QuestionKind]:
+    """The kinds of a text and of its sentences, without those longer than `_MOST_READ`."""
     sentences = (one for one in (text, *_SENTENCE_END.split(text)) if len(one) <= _MOST_READ)
     return frozenset[QuestionKind]().union(*map(kinds_of, sentences))
 
 
 def _asked_in(question: str) -> list[str]:
-    """The texts of the parts. What asks nothing belongs to the part before it: "Use what the table
-    shows."."""
+    """The texts of the parts. A text that asks nothing is added to the part before it: "Use what the
+    table shows."."""
     found: list[str] = []
     for sentence in _SENTENCE_END.split(question):
         for text in _NEW_QUESTION.split(sentence):
-            if found and (
-                not (_BEGINS.match(text) and _ASKS.search(found[-1]))
-                or _is_of_title(found[-1], text)
-            ):
-                found[-1] = f"{found[-1]} {text}"
-            else:
+            is_new = not found or (
+                _BEGINS.match(text)
+                and _ASKS.search(found[-1])
+                and not _is_of_title(found[-1], text)
+            )
+            if is_new:
                 found.append(text)
+            else:
+                found[-1] = f"{found[-1]} {text}"
     return found
 
 
 def _is_of_title(asked: str, text: str) -> bool:
-    """Whether a text goes on with the title that a question asks about: "When was Is iron good? A
-    trial published?"."""
+    """Whether a text continues a title in the question before it. "When was Is iron good? A trial
+    published?" asks when "Is iron good? A trial" was published."""
     joined = f"{asked} {text}"
     return (
         len(joined) <= _MOST_READ
@@ -252,12 +256,15 @@ def _is_of_title(asked: str, text: str) -> bool:
 
 
 def _is_long_enough(part: str) -> bool:
+    """Whether a part has `MIN_PART_WORDS` words, or one less and a name."""
     words = part.split()
     has_name = any(word[0].isupper() for word in words[1:])
     return len(words) >= (MIN_PART_WORDS - 1 if has_name else MIN_PART_WORDS)
 
 
 def _means_something(part: str) -> bool:
+    """Whether a part can be understood without the rest of the question: it has a name or enough
+    content words; with "it" or the like it needs both."""
     words = [word for word in _WORD.findall(part)[1:] if word.lower() not in QUESTION_WORDS]
     has_name = any(word[0].isupper() for word in words)
     if _POINTS_BACK.search(part):
@@ -266,7 +273,7 @@ def _means_something(part: str) -> bool:
 
 
 def kinds_of(question: str) -> frozenset[QuestionKind]:
-    """question: one sentence, of bounded length."""
+    """The kinds of one sentence, which must not be long (`_MOST_READ`)."""
     asked = {
         QuestionKind.PUBLICATION: _ABOUT_PUBLICATION.search(_WHAT_AUTHORS_SAY.sub("", question))
         is not None,
@@ -304,7 +311,7 @@ _RANGES: Mapping[str, Callable[[int], NumberRange]] = {
     "before": lambda year: NumberRange(1, year - 1),
     "until": lambda year: NumberRange(1, year),
 }
-"""What a word before a year means; any other word means the year itself."""
+"""The years that a word before a year means; after any other word it is the year itself."""
 
 
 def asks_which_papers(question: str) -> bool:
@@ -313,34 +320,33 @@ def asks_which_papers(question: str) -> bool:
 
 
 def asked_of_each(question: str) -> str:
-    """What is looked for in each paper: "the Veldt library" for "Which papers use the Veldt
-    library?"."""
+    """What must be found in each paper: "Veldt library" for "Which papers use the Veldt
+    library?". Question words at both ends are left out."""
     words = _ASKS_WHICH.sub(" ", question, count=1).strip(" ?.!").split()
-    telling = [nth for nth, word in enumerate(words) if word.lower() not in QUESTION_WORDS]
-    return " ".join(words[telling[0] : telling[-1] + 1] if telling else words)
+    content = [nth for nth, word in enumerate(words) if word.lower() not in QUESTION_WORDS]
+    return " ".join(words[content[0] : content[-1] + 1] if content else words)
 
 
 def counted(question: str, n_papers: int) -> str:
-    """The answer to "How many papers ...?" where so many were found; empty for "Which papers ...?".
-
-    More may say it than were found.
+    """The answer to "How many papers use X?" if `n_papers` were found: "At least three papers use
+    X.". Empty for any other question. It says "at least", because there may be more papers than
+    were found.
     """
     asked = _HOW_MANY.search(question)
     if asked is None:
         return ""
     number = _IN_WORDS[n_papers] if n_papers < len(_IN_WORDS) else str(n_papers)
-    said = (
-        _PREDICATE.match(question, asked.end()) if not question[: asked.start()].strip() else None
-    )
     papers = asked["papers"] if n_papers > 1 else "paper"
-    return f"At least {number} {papers} " + (
-        f"{said['said']}." if said else f"(“{asked_of_each(question)}”)."
-    )
+    is_first = not question[: asked.start()].strip()
+    predicate = _PREDICATE.match(question, asked.end()) if is_first else None
+    if predicate:
+        return f"At least {number} {papers} {predicate['said']}."
+    return f"At least {number} {papers} (“{asked_of_each(question)}”)."
 
 
 @dataclass(frozen=True, slots=True)
 class YearsAsked:
-    """Years, and where a question has them."""
+    """The years that a question asks for, with their wording `question[start:end]`."""
 
     years: NumberRange
     start: int
@@ -348,12 +354,13 @@ class YearsAsked:
 
 
 def years_asked_for(question: str) -> Iterator[YearsAsked]:
-    """In the order of the question; two years in the wrong order are no range."""
+    """The years in a question, in order: "since 2019", "from 2015 to 2018". A range whose first year
+    is the later one is left out."""
     for match in _YEARS.finditer(question):
-        first, last, word, year = match.groups()
-        if year:
-            one = int(year)
-            of_word = _RANGES.get(word.lower())
-            yield YearsAsked(of_word(one) if of_word else NumberRange(one, one), *match.span())
+        first, last, word, year_text = match.groups()
+        if year_text:
+            year = int(year_text)
+            range_of = _RANGES.get(word.lower())
+            yield YearsAsked(range_of(year) if range_of else NumberRange(year, year), *match.span())
         elif int(first) <= int(last):
             yield YearsAsked(NumberRange(int(first), int(last)), *match.span())

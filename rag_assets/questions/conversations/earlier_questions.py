@@ -1,8 +1,9 @@
-"""Questions that were answered before, found again when the same is asked in other words.
+"""Finds an earlier question that was answered and asks the same in other words.
 
-Two questions count as the same when their vectors are near and all of this agrees: the filter, what
-was published, the names, the numbers, the words that turn a meaning (not, more, before) and what is
-asked for (who, when). Vectors alone place "in 2019" beside "in 2020" and "raised" beside "lowered".
+Two questions ask the same if their vectors are near and these are equal: the version of the answers,
+the filter, the names, the numbers, the words that change a meaning (not, more, before) and the words
+for what is asked (who, when). Vectors alone are not enough: those of "in 2019" and "in 2020", or of
+"raised" and "lowered", are near.
 """
 
 import re
@@ -19,7 +20,7 @@ from rag_assets.core.text.numbers.quantities import quantities
 from rag_assets.questions import Question
 
 MAX_QUESTIONS = 1_000
-"""About 2 MB of vectors; those not asked for longest go first."""
+"""About 2 MB of vectors. The least recently asked questions are removed first."""
 _TURNING = frozenset(
     "no not never neither nor none without except only all any some each every most least more less fewer few many "
     "before after during until since above below over under within between against with for "
@@ -42,13 +43,14 @@ class _EarlierQuestion:
 
 
 class EarlierQuestions:
-    """The questions answered lately; safe to use from several threads. Kept in memory."""
+    """The questions that were answered recently, kept in memory; safe to use from several
+    threads."""
 
     def __init__(
         self, embed: Embed, threshold: float, *, max_questions: int = MAX_QUESTIONS
     ) -> None:
-        """embed: the unit vector of a question. threshold: the least cosine of two that may be the
-        same."""
+        """embed: returns the unit vector of a question. threshold: the least cosine of two
+        questions that ask the same."""
         self._embed = embed
         self._threshold = threshold
         self._max_questions = max_questions
@@ -56,10 +58,10 @@ class EarlierQuestions:
         self._asked: OrderedDict[tuple[str, object], _EarlierQuestion] = OrderedDict()
 
     def same_as(self, question: Question, version: str) -> str | None:
-        """The earlier question that asks the same, nearest first; None where there is none, or it
-        is this very one.
+        """The nearest earlier question that asks the same. None if there is none, or if this very
+        question was asked before.
 
-        version: of everything an answer follows from (`Engine.answers_version`).
+        version: of everything that answers depend on (`Engine.answers_version`).
         """
         own = self._of(question, version)
         with self._lock:

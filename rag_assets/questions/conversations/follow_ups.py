@@ -1,10 +1,10 @@
-"""Turns of a conversation, and what a follow-up question means after them, by a model or by two
-rules.
+"""Rewrites a follow-up question so that it can be understood without the conversation before it. A
+model does this, or two rules.
 
 A follow-up about papers that an answer cites ("that paper", "the second study", "who wrote it")
-keeps its words and is put to those papers alone. A follow-up with few words of its own ("Why?",
-"And for children?") is asked together with the question before it, without the answer: a sentence
-that was just quoted would be found again first.
+keeps its words, and only those papers are searched. A follow-up with few words of its own ("Why?",
+"And for children?") is asked together with the question before it. The answer before it is not
+added: its words would find the sentences again that were just quoted.
 """
 
 import json
@@ -36,7 +36,8 @@ _ONE_PAPER = f"(?:{'|'.join(sorted(word for word in PAPERS if not word.endswith(
 _NOT_DESCRIBED = (
     r"(?!\s+(?:by|of|on|about|from|titled|called|named|that|which|who|where|published|in\s+\d)\b)"
 )
-"""What follows says which paper is meant, so it is not the one before."""
+"""Not before words that say which paper is meant: "the study by Lund" is not one of the
+conversation."""
 _ONE = re.compile(rf"\b(?:this|that|the|the same)\s+{_ONE_PAPER}\b{_NOT_DESCRIBED}", re.IGNORECASE)
 _AUTHORS = re.compile(rf"\b(?:the|its|their)\s+authors\b{_NOT_DESCRIBED}", re.IGNORECASE)
 _WRITTEN = re.compile(
@@ -44,7 +45,7 @@ _WRITTEN = re.compile(
     r"|\b(?:was|were)\s+(?:it|this|that|they|these|those)\s+(?:written|published|authored)\b",
     re.IGNORECASE,
 )
-"""What was written or published is the last paper that was quoted."""
+"""Questions like "Who wrote it?", about the last papers that were cited."""
 _SEVERAL = re.compile(
     rf"\b(?:these|those|both|the two|both of these)\s+{_PAPER}\b{_NOT_DESCRIBED}", re.IGNORECASE
 )
@@ -58,8 +59,7 @@ _NOTHING_ELSE = re.compile(
     re.IGNORECASE,
 )
 MAX_OWN_WORDS = 2
-"""Content words of a follow-up; one with more of them may be about something else, and is asked as
-it stands."""
+"""A follow-up with more content words may be about something else, and is asked unchanged."""
 _LEANS = re.compile(
     r"^\W*(?:and|but|or|so|what about|how about)\b"
     r"|\b(?:it|its|they|them|their|this|that|these|those|there|he|she|his|her|same)\b",
@@ -69,20 +69,20 @@ _ASKS_IN_GENERAL = re.compile(
     r"^\W*(?:what|how|why|who|which|when|where)\b(?!.*\bthe\b).*\b(?:is|are|do|does)\b",
     re.IGNORECASE,
 )
-"""In the present and without "the": "Which doses were given?" asks about a study that was spoken
-of."""
+"""A question in the present tense without "the". "Which doses were given?" is none: it asks about a
+study that was mentioned before."""
 _HAS_VERB = re.compile(
     r"^\W*who\b|\b(?:is|are|was|were|do|does|did|has|have|can|could|should)\b", re.IGNORECASE
 )
 _MAX_BEFORE_CHARS = 300
 _PARTS_A_QUESTION = re.compile(r"[?,;:()]+")
-"""Signs that would split the question into several."""
+"""Punctuation that would split the question into several parts."""
 _REASON = "Asked together with the question before it, which stands in brackets."
 
 
 @dataclass(frozen=True)
 class Rewritten:
-    """What is asked of the corpus on behalf of a question."""
+    """The question that is searched and answered in place of the user's."""
 
     question: str
     """Can be understood without the conversation; the question itself where nothing was
@@ -92,8 +92,7 @@ class Rewritten:
     reason: str = ""
     """Why, as a sentence for the user; empty where nothing was rewritten."""
     paper_ids: tuple[str, ...] = ()
-    """Papers that the question means ("that paper"), to be searched alone; empty for no
-    restriction."""
+    """Papers that the question means ("that paper"). Only these are searched; empty for all."""
 
     @classmethod
     def as_it_stands(cls, question: str) -> "Rewritten":
@@ -107,11 +106,11 @@ class Turn:
     question: str
     """The words of the user."""
     asked: Rewritten
-    """What the corpus was asked."""
+    """The question that was searched and answered."""
     answer: Mapping[str, Any]
     """The row of qa.jsonl, as JSON values."""
     contexts: Sequence[Mapping[str, Any]] = ()
-    """What the answer was made from: chunk, place and band of each; empty in older turns."""
+    """The contexts of the answer with chunk, place and band of each; empty in older turns."""
     dropped: Sequence[Mapping[str, Any]] = ()
     """Claims that failed verification: reason, message and count; empty in older turns."""
     at: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
@@ -129,10 +128,11 @@ class Turn:
 
 
 def about_papers(question: str, turns: Sequence[Turn]) -> Rewritten | None:
-    """The question, restricted to the cited papers that it points at.
+    """The question, restricted to the cited papers that it refers to.
 
-    One that says nothing else ("and in the other paper?") is the question before, put to that
-    paper. None where it points at no paper, or one cannot tell at which.
+    A question that only names the papers ("and in the other paper?") becomes the question before
+    it. None if it refers to no paper. If it is not clear to which papers it refers, it is returned
+    unchanged.
     """
     for pattern, find in (
         (_SEVERAL, _all),
@@ -147,52 +147,55 @@ def about_papers(question: str, turns: Sequence[Turn]) -> Rewritten | None:
         papers = find(match, turns)
         if not papers:
             return Rewritten.as_it_stands(question)
-        is_bare = _NOTHING_ELSE.fullmatch(question[: match.start()]) and not question[
-            match.end() :
-        ].strip(" ?.!")
-        text = (
-            turns[-1].asked.question
-            if is_bare and pattern not in (_AUTHORS, _WRITTEN)
-            else question
-        )
+        rest = question[match.end() :].strip(" ?.!")
+        only_names_papers = _NOTHING_ELSE.fullmatch(question[: match.start()]) and not rest
+        text = question
+        if only_names_papers and pattern not in (_AUTHORS, _WRITTEN):
+            text = turns[-1].asked.question
         reason = f'"{match.group()}" is read as {" and ".join(papers)}, cited by the answer before.'
         return Rewritten(text, is_rewritten=True, reason=reason, paper_ids=papers)
     return None
 
 
 def _only(_match: re.Match[str], turns: Sequence[Turn]) -> tuple[str, ...]:
+    """The paper of "that paper": the last answer must cite exactly one."""
     cited = turns[-1].cited_papers
     return cited if len(cited) == 1 else ()
 
 
 def _last(_match: re.Match[str], turns: Sequence[Turn]) -> tuple[str, ...]:
-    """All that the last answer with a quote cites: "who wrote it?" after two papers asks for the
-    authors of both."""
+    """All papers that the last answer with citations cites: "who wrote it?" after an answer from two
+    papers asks for the authors of both."""
     return next((turn.cited_papers for turn in reversed(turns) if turn.cited_papers), ())
 
 
 def _all(match: re.Match[str], turns: Sequence[Turn]) -> tuple[str, ...]:
+    """The papers of "these papers": all that are cited, at least two; for "both papers" exactly
+    two."""
     cited = _pool(turns)
     says_two = match.group().lower().startswith(("both", "the two"))
     return cited if len(cited) == 2 or (len(cited) > 2 and not says_two) else ()
 
 
 def _numbered(match: re.Match[str], turns: Sequence[Turn]) -> tuple[str, ...]:
+    """The paper of "the second study" or "the other paper" among those that are cited; empty if the
+    citations do not decide which paper that is."""
     which, cited = match.group(1).lower(), _pool(turns)
     if which == "other":
+        # The one of two papers that the last question was not restricted to.
         rest = tuple(paper for paper in cited if paper not in turns[-1].asked.paper_ids)
         return rest if len(cited) == 2 and len(rest) == 1 else ()
     if which in ("former", "latter"):
         return (cited[0 if which == "former" else 1],) if len(cited) == 2 else ()
     if which == "last":
         return cited[-1:] if len(cited) > 1 else ()
-    at = _ORDINALS.index(which)
-    return cited[at : at + 1] if len(cited) > 1 else ()
+    index = _ORDINALS.index(which)
+    return cited[index : index + 1] if len(cited) > 1 else ()
 
 
 def _pool(turns: Sequence[Turn]) -> tuple[str, ...]:
-    """The papers that "the second study" counts: those of the last answer that was not put to some
-    of them alone."""
+    """The papers that "the second study" counts: those cited by the last answer to a question that
+    was not restricted to papers."""
     for turn in reversed(turns):
         if not turn.asked.paper_ids:
             return turn.cited_papers
@@ -200,8 +203,8 @@ def _pool(turns: Sequence[Turn]) -> tuple[str, ...]:
 
 
 def with_the_question_before(question: str, before: Turn) -> Rewritten | None:
-    """The follow-up with the question before it in brackets; None where it says enough by
-    itself."""
+    """The follow-up with the question before it in brackets: "And for children? (What is the dose of
+    zinc)". None if it can be understood alone."""
     if (
         len(terms_of(question)) > MAX_OWN_WORDS
         or _stands_alone(question)
@@ -216,9 +219,9 @@ def with_the_question_before(question: str, before: Turn) -> Rewritten | None:
 
 
 def _stands_alone(question: str) -> bool:
-    """Whether a short question needs no other one: "What is ColBERT?", "When was HNSW introduced?",
-    but not "What is the dose?" or "Which doses were given?", which ask about things of which
-    somebody spoke."""
+    """Whether a short question can be understood alone: "What is ColBERT?" and "When was HNSW
+    introduced?" can, but "What is the dose?" and "Which doses were given?" cannot, because they ask
+    about something that was mentioned before."""
     if _LEANS.search(question) or not terms_of(question):
         return False
     names_something = (
@@ -229,12 +232,12 @@ def _stands_alone(question: str) -> bool:
 
 logger = logging.getLogger(__name__)
 N_READ = 3
-"""Turns that a follow-up is read after."""
+"""Number of last turns that are used to understand a follow-up."""
 _MAX_QUESTION_CHARS, _MAX_ANSWER_CHARS = 1_000, 2_000
 _MAX_OUTPUT_TOKENS = 1_024
 _PROMPT = load_prompt("rag_assets.questions.conversations", "standalone", frozenset())
 _NAME = re.compile(r"\w*(?:\d|[A-Z]\w*[A-Z])\w*")
-"""A word with a digit or two capitals, which a model must not add to a question."""
+"""A word with a digit or with two capitals. A model must not add such words to a question."""
 
 
 class StandaloneQuestion(BaseModel):
@@ -249,10 +252,10 @@ class StandaloneQuestion(BaseModel):
 
 
 class RewritingModel:
-    """Asks the model that writes answers; safe to use from several threads."""
+    """Asks the model that writes answers to rewrite follow-ups; safe to use from several threads."""
 
     def __init__(self, name: ModelName, connections: Connections, *, timeout_s: float) -> None:
-        """timeout_s: how long a reply is waited for. Raises MissingKey, InvalidSettings; nothing is
+        """timeout_s: how long to wait for a reply. Raises MissingKey, InvalidSettings. No model is
         opened yet."""
         self._model = LazyModel(
             name,
@@ -265,13 +268,14 @@ class RewritingModel:
         self._pause = FaultPause()
 
     def standalone(self, question: str, turns: Sequence[Turn]) -> Rewritten | None:
-        """None where the model cannot be asked or its reply cannot be used.
+        """The question as the model rewrites it; None if the model cannot be asked or its reply
+        cannot be used.
 
-        After a fault that is not this question's own, the model is left alone for a while.
+        After a fault that is not caused by this question, the model is not asked for a while.
         """
         try:
             self._pause.check()
-            prompt = {"conversation": [_read(turn) for turn in turns], "question": question}
+            prompt = {"conversation": [_for_prompt(turn) for turn in turns], "question": question}
             reply = self._model.ask(json.dumps(prompt, ensure_ascii=False), self._timeout_s)
         except (ModelFault, BudgetExhausted) as fault:
             if self._pause.failed(fault):
@@ -281,7 +285,7 @@ class RewritingModel:
 
 
 def open_rewriting_model(settings: Settings, connections: Connections) -> RewritingModel | None:
-    """The model of `answering.model`, to rewrite follow-ups; None where answers need no model.
+    """The model of `answering.model`, to rewrite follow-ups; None if no model writes answers.
 
     Raises InvalidSettings for a model that does not exist, MissingKey.
     """
@@ -296,9 +300,9 @@ def open_rewriting_model(settings: Settings, connections: Connections) -> Rewrit
 def standalone(
     question: str, turns: Sequence[Turn], model: RewritingModel | None = None
 ) -> Rewritten:
-    """What to ask of the corpus for a question after `turns` (oldest first).
+    """What to search and answer for a question after `turns` (oldest first).
 
-    model: asked where there is one; where it cannot be, and without one, the rules decide.
+    model: None, or if it cannot be asked: the question is rewritten by the rules.
     """
     last = list(turns)[-N_READ:]
     if not last or not question.strip():
@@ -311,22 +315,24 @@ def standalone(
     )
 
 
-def _read(turn: Turn) -> dict[str, Any]:
+def _for_prompt(turn: Turn) -> dict[str, Any]:
     answer = str(turn.answer.get("answer", ""))[:_MAX_ANSWER_CHARS]
     return {"question": turn.asked.question, "answer": answer, "paper_ids": list(turn.cited_papers)}
 
 
 def _checked(reply: StandaloneQuestion, question: str, turns: Sequence[Turn]) -> Rewritten | None:
+    """The model's question. None if it is empty or too long, has names that nobody mentioned, or is
+    restricted to papers that were not cited."""
     text = " ".join("".join(char if char.isprintable() else " " for char in reply.question).split())
     cited = {paper for turn in turns for paper in turn.cited_papers}
-    said = " ".join(
+    conversation = " ".join(
         [
             question,
             *(f"{turn.asked.question} {turn.answer.get('answer', '')}" for turn in turns),
             *cited,
         ]
     )
-    known = {name.casefold() for name in _NAME.findall(said)}
+    known = {name.casefold() for name in _NAME.findall(conversation)}
     is_known = all(name.casefold() in known for name in _NAME.findall(text))
     if (
         not text
@@ -351,25 +357,29 @@ def after_conversation(
     answer: Callable[[Question], Mapping[str, Any]],
     open_model: Callable[[], RewritingModel | None],
 ) -> Question:
-    """The question as it is understood after its `conversation`; without one, the question itself.
+    """The question, rewritten so that it can be understood without its `conversation`; unchanged if
+    it has none.
 
-    answer: gives the row of qa.jsonl for each earlier question, which are asked in turn.
-    open_model: gives the model that `standalone` asks.
+    The earlier questions are answered one after the other, because a follow-up may refer to the
+    papers of their answers. answer: returns the row of qa.jsonl of a question. open_model: returns
+    the model that `standalone` asks.
     """
     if not question.conversation:
         return question
     model = open_model()
     turns: list[Turn] = []
-    for said in question.conversation:
-        meant = standalone(said, turns, model)
-        turns.append(Turn(said, meant, answer(_meant(question, meant))))
-    return _meant(question, standalone(question.question, turns, model))
+    for text in question.conversation:
+        rewritten = standalone(text, turns, model)
+        turns.append(Turn(text, rewritten, answer(_replaced(question, rewritten))))
+    return _replaced(question, standalone(question.question, turns, model))
 
 
-def _meant(question: Question, meant: Rewritten) -> Question:
-    papers = Filter.of_papers(meant.paper_ids) if meant.paper_ids else EVERYTHING
+def _replaced(question: Question, rewritten: Rewritten) -> Question:
+    """A question with the rewritten words and without a conversation. Its filter also restricts it
+    to the papers that the rewritten question means."""
+    papers = Filter.of_papers(rewritten.paper_ids) if rewritten.paper_ids else EVERYTHING
     changes = {
-        "question": meant.question,
+        "question": rewritten.question,
         "conversation": (),
         "where": (question.where or EVERYTHING) & papers,
     }

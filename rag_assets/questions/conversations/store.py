@@ -1,9 +1,9 @@
 """Conversations on disk, in SQLite.
 
-Each change is one transaction in a write-ahead log, flushed to the disk: a process killed at any
-moment leaves every turn that was added and no half of another. Several processes may have the file
-open. What is kept is bounded: the oldest turns of a conversation and the conversations that were
-left alone longest are deleted.
+Each change is one transaction in a write-ahead log, flushed to the disk. If a process is killed, all
+turns that were added before are there, and no incomplete one. Several processes may use the file at
+the same time. Its size is limited: the oldest turns of a conversation and the least recently used
+conversations are deleted.
 """
 
 import json
@@ -40,16 +40,17 @@ _SIDE_FILES = ("-wal", "-shm")
 
 @dataclass(frozen=True)
 class ConversationLimits:
-    """How much is kept."""
+    """How much is kept; what exceeds these limits is deleted."""
 
     max_turns: int = 200
     """Turns of one conversation; the oldest are deleted."""
     max_conversations: int = 1_000
-    """Conversations; the least recently used are deleted."""
+    """Number of conversations; the least recently used are deleted."""
     max_turn_mb: float = 1.0
     """Size of one turn in MB (10^6 bytes); answers have 5 to 50 KB."""
     max_mb: float = 200.0
-    """Size of all; the least recently used conversations are deleted, never the current one."""
+    """Size of all conversations in MB; the least recently used ones are deleted, but never the one
+    to which a turn is added."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class ConversationSummary:
     title: str
     """The beginning of its first question; empty before the first."""
     n_turns: int
-    """Turns that were ever added; the oldest of many are not kept."""
+    """Number of turns that were ever added, including those that were deleted since."""
     changed_at: str
     """ISO 8601 in UTC."""
 
@@ -83,15 +84,15 @@ class Conversation:
 
 
 class Conversations:
-    """The conversations of a data folder; safe to use from several threads. To be closed, or a
-    context manager.
+    """The conversations of a data folder; safe to use from several threads. Close it, or use it as
+    a context manager.
 
-    The database is opened when it is first needed; every method raises ReadOnlyFolder where it
-    cannot be. A damaged file is kept under another name, with a warning, and a new one begun.
+    The database is opened when it is first needed; every method raises ReadOnlyFolder if it cannot
+    be written. A damaged file is renamed with a warning, and a new one is made.
     """
 
     def __init__(self, path: Path, limits: ConversationLimits | None = None) -> None:
-        """path: the database; it and its folder are made when they are missing."""
+        """path: the database file. The file and its folder are made if they are missing."""
         self._path = path
         self._limits = limits or ConversationLimits()
         self._lock = Lock()
@@ -110,11 +111,10 @@ class Conversations:
             self._opened = None
 
     def start(self, name: str | None = None) -> str:
-        """Begin a conversation; name: its id, if there is none of that id yet. Returns its id,
-        which cannot be guessed if it was given no name."""
-        conversation_id = name or secrets.token_hex(
-            12
-        )  # no hyphen in front, which a command reads as an option
+        """Begin a conversation and return its id: the name, or a random id that cannot be guessed.
+        If there is a conversation with that name, it is continued."""
+        # In hexadecimal, because a hyphen at the beginning would make the id a command's option.
+        conversation_id = name or secrets.token_hex(12)
         with self._transaction() as database:
             values = (conversation_id, _now(), _next_change(database))
             database.execute("INSERT OR IGNORE INTO conversations VALUES (?, '', 0, ?, ?)", values)
@@ -163,8 +163,7 @@ class Conversations:
             return Conversation(summary, _turns(database, conversation_id, limit=-1))
 
     def last_turns(self, conversation_id: str, n: int) -> Sequence[Turn]:
-        """The last `n` turns, oldest first: what a follow-up is read after. Raises
-        UnknownConversation."""
+        """The last `n` turns, oldest first. Raises UnknownConversation."""
         with self._transaction() as database:
             _demanded(database, conversation_id)
             return tuple(numbered.turn for numbered in _turns(database, conversation_id, limit=n))
@@ -188,7 +187,8 @@ class Conversations:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """All of the block's changes or none; one block at a time, here and in other processes."""
+        """Makes the changes of a `with` block one transaction: all are stored, or none if it
+        raises. Only one block runs at a time, in all threads and processes."""
         with self._lock:
             self._opened = self._opened or _opened(self._path)
             self._opened.execute("BEGIN IMMEDIATE")
@@ -201,7 +201,7 @@ class Conversations:
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    """Raises ReadOnlyFolder."""
+    """The database; a damaged file is replaced by a new one. Raises ReadOnlyFolder."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -220,7 +220,7 @@ def _opened(path: Path) -> sqlite3.Connection:
 
 
 def _connected(path: Path) -> sqlite3.Connection:
-    """Raises sqlite3.DatabaseError when the file is damaged."""
+    """The database with its tables. Raises sqlite3.DatabaseError when the file is damaged."""
     database = sqlite3.connect(
         path, timeout=_BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
     )
@@ -240,6 +240,7 @@ def _connected(path: Path) -> sqlite3.Connection:
 
 
 def _keep_aside(path: Path, error: sqlite3.Error) -> None:
+    """Rename a damaged file and its side files, and log a warning."""
     aside = path.with_name(f"{path.stem}.damaged-{secrets.token_hex(4)}{path.suffix}")
     path.rename(aside)
     for suffix in _SIDE_FILES:
@@ -251,7 +252,7 @@ def _keep_aside(path: Path, error: sqlite3.Error) -> None:
 
 
 def _demanded(database: sqlite3.Connection, conversation_id: str) -> ConversationSummary:
-    """Raises UnknownConversation."""
+    """The summary of a conversation. Raises UnknownConversation."""
     row = database.execute(
         "SELECT conversation_id, title, n_turns, changed_at FROM conversations WHERE conversation_id = ?",
         (conversation_id,),
@@ -266,6 +267,7 @@ def _demanded(database: sqlite3.Connection, conversation_id: str) -> Conversatio
 def _turns(
     database: sqlite3.Connection, conversation_id: str, *, limit: int
 ) -> tuple[NumberedTurn, ...]:
+    """The last `limit` turns, oldest first; -1 for all."""
     rows = database.execute(
         "SELECT turn, content FROM turns WHERE conversation_id = ? ORDER BY turn DESC LIMIT ?",
         (conversation_id, limit),
@@ -276,6 +278,7 @@ def _turns(
 
 
 def _turn(content: dict[str, Any]) -> Turn:
+    """A turn from its JSON, in which tuples are lists. Older turns lack some fields."""
     asked = content["asked"]
     shown = {name: tuple(content.get(name, ())) for name in ("contexts", "dropped")}
     return Turn(
@@ -284,7 +287,8 @@ def _turn(content: dict[str, Any]) -> Turn:
 
 
 def _next_change(database: sqlite3.Connection) -> int:
-    """A number that grows with every change: seconds of a clock may be equal, or go back."""
+    """A number that grows with every change. It is used to order changes, because times may be
+    equal or go back."""
     ((latest,),) = database.execute(
         "SELECT COALESCE(MAX(changes), 0) FROM conversations"
     ).fetchall()
@@ -292,6 +296,8 @@ def _next_change(database: sqlite3.Connection) -> int:
 
 
 def _shrink(database: sqlite3.Connection, current: str, max_bytes: int) -> None:
+    """Delete the least recently used conversations, but not the current one, until the database is
+    small enough."""
     while _used_bytes(database) > max_bytes:
         deleted = database.execute(
             "DELETE FROM conversations WHERE conversation_id = (SELECT conversation_id FROM conversations "
@@ -311,6 +317,7 @@ def _used_bytes(database: sqlite3.Connection) -> int:
 
 
 def _title(question: str) -> str:
+    """The beginning of a question in one line, with "…" if it is cut."""
     line = " ".join(question.encode("utf-8", "replace").decode().split())
     return line if len(line) <= _MAX_TITLE_CHARS else line[: _MAX_TITLE_CHARS - 1].rstrip() + "…"
 
