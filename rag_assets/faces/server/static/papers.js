@@ -89,7 +89,7 @@ export class Papers {
         button(title, () => this.open(paper), { class: "paper-title" }),
         record && el("p", { class: "hint" }, record),
         paper.missing.length > 0 &&
-          el("p", { class: "hint" }, `Not printed where looked for: ${paper.missing.join(", ")}. Correct can name it.`),
+          el("p", { class: "hint" }, `Not printed where looked for: ${paper.missing.join(", ")}. “Correct” names them.`),
         el("p", { class: "hint" }, state, facts.join(" · ")),
         paper.abstract && el("p", { class: "abstract" }, paper.abstract),
         paper.reason && el("p", { class: "reason" }, paper.reason),
