@@ -106,7 +106,8 @@ class ExtractiveAnswerer:
         return f"{EXTRACTIVE}-v{EXTRACTIVE_VERSION}:{models_and_settings[:8]}"
 
     def read(self, context: Context) -> Context:
-        """The context without scores, which answers do not depend on."""
+        """The context without scores: they change when papers are added, and answers do not depend
+        on them."""
         passages = tuple(replace(one, score=0.0) for one in context.passages)
         return replace(
             context.words(), passages=passages, units=context.units, sections=context.sections

@@ -284,8 +284,8 @@ def _pieces(text: str, start: int, end: int) -> list[Span]:
 
 
 def _passage_at(context: Context, offset: int) -> ContextPassage:
-    """The passage at an offset in a context, or the next one if it is between two; the whole
-    context if its passages are not known."""
+    """The passage at an offset in a context. Between two passages it is the next one, after all of
+    them the last one. If the passages are not known, it is the whole context."""
     for passage in context.passages:
         if offset < passage.end:
             return passage

@@ -146,6 +146,7 @@ def phrases_in(
         else:
             runs.append([i])
     phrases = (_phrase(text, tokens, stems, run[0], run[-1] + 1) for run in runs)
+    # A single small letter is no phrase.
     return [it for it in phrases if it.is_name or max(map(len, it.words)) > 1]
 
 
@@ -158,17 +159,22 @@ def _phrase(
     text: str, tokens: list[re.Match[str]], stems: list[str], first: int, end: int
 ) -> Phrase:
     """The phrase of `tokens[first:end]`. stems: one for each token, empty for small words."""
-    outside = [token[0].casefold() for token in tokens[max(0, first - 2) : first]]
-    outside = [word for word in outside if word not in _ARTICLES]
+    # An article may be between the preposition and the phrase: "in the winter".
+    preceding = [token[0].casefold() for token in tokens[max(0, first - 2) : first]]
+    preceding = [word for word in preceding if word not in _ARTICLES]
     return Phrase(
-        text[tokens[first].start() : tokens[end - 1].end()],
-        frozenset(stems[first:end]),
-        next((_number_or(stem) for stem in reversed(stems[:first]) if stem), ""),
-        next((_number_or(stem) for stem in stems[end:] if stem), ""),
-        outside[-1] if outside and outside[-1] in _PREPOSITIONS else "",
-        first > 0 and stems[first - 1] != "" and _are_joined(text, *tokens[first - 1 : first + 1]),
-        end < len(stems) and stems[end] != "" and _are_joined(text, *tokens[end - 1 : end + 1]),
-        first > 0 and tokens[first - 1][0].casefold() in _AUXILIARIES,
+        text=text[tokens[first].start() : tokens[end - 1].end()],
+        words=frozenset(stems[first:end]),
+        left=next((_number_or(stem) for stem in reversed(stems[:first]) if stem), ""),
+        right=next((_number_or(stem) for stem in stems[end:] if stem), ""),
+        before=preceding[-1] if preceding and preceding[-1] in _PREPOSITIONS else "",
+        touches_left=first > 0
+        and stems[first - 1] != ""
+        and _are_joined(text, tokens[first - 1], tokens[first]),
+        touches_right=end < len(stems)
+        and stems[end] != ""
+        and _are_joined(text, tokens[end - 1], tokens[end]),
+        is_behind_auxiliary=first > 0 and tokens[first - 1][0].casefold() in _AUXILIARIES,
     )
 
 
@@ -309,6 +315,7 @@ class Conditions:
             return False
         if self._are_siblings(asked, phrase):
             return True
+        # A similar sentence must have the phrase of the question, or a third one ("in March").
         others = self._replacements(phrase, one) if are_names else ()
         return self._are_of_one_kind(asked, phrase) and any(
             asked.words <= other.words or other.words.isdisjoint(self._asked) for other in others

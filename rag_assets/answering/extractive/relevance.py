@@ -159,17 +159,17 @@ def read_again(
     """
     most = min(N_READ_OF_A_PART, N_READ_OF_ALL_PARTS // n_parts)
     order = np.argsort(-relevance, kind="stable")
-    near = order[relevance[order] > 0][:most]
-    found = np.empty(0, np.float32)
-    while len(found) < len(near) and found.max(initial=0.0) < _SURE_FROM:
-        read = near[len(found) : len(found) + N_AT_ONCE]
-        scores = reader.scores(question, [preceded(candidates[i]) for i in read])
-        found = np.append(found, _share(scores + _RELEVANCE_SO_FAR * relevance[read]))
-    if not len(found):
+    to_read = order[relevance[order] > 0][:most]
+    judged = np.empty(0, np.float32)  # the new relevance of the first ones of `to_read`
+    while len(judged) < len(to_read) and judged.max(initial=0.0) < _SURE_FROM:
+        batch = to_read[len(judged) : len(judged) + N_AT_ONCE]
+        scores = reader.scores(question, [preceded(candidates[i]) for i in batch])
+        judged = np.append(judged, _share(scores + _RELEVANCE_SO_FAR * relevance[batch]))
+    if not len(judged):
         return relevance
-    moved: Relevances = np.minimum(relevance, found.min())
-    moved[near[: len(found)]] = found
-    return moved
+    result: Relevances = np.minimum(relevance, judged.min())
+    result[to_read[: len(judged)]] = judged
+    return result
 
 
 def _rank_scores(candidates: Iterable[Candidate]) -> dict[str, float]:

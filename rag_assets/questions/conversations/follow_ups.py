@@ -150,6 +150,7 @@ def about_papers(question: str, turns: Sequence[Turn]) -> Rewritten | None:
         rest = question[match.end() :].strip(" ?.!")
         only_names_papers = _NOTHING_ELSE.fullmatch(question[: match.start()]) and not rest
         text = question
+        # "Who wrote it?" and "the authors" ask something of their own, unlike "and that paper?".
         if only_names_papers and pattern not in (_AUTHORS, _WRITTEN):
             text = turns[-1].asked.question
         reason = f'"{match.group()}" is read as {" and ".join(papers)}, cited by the answer before.'

@@ -128,7 +128,7 @@ class Conversations:
     def add(self, conversation_id: str, turn: Turn) -> int:
         """Add a turn. Returns its number, counted from 1. Raises UnknownConversation,
         TurnTooLarge."""
-        content = json.dumps(asdict(turn))
+        content = json.dumps(asdict(turn))  # ASCII: one byte per character
         max_bytes = int(self._limits.max_turn_mb * _BYTES_PER_MB)
         if len(content) > max_bytes:
             raise TurnTooLarge.of(len(content), max_bytes)

@@ -189,7 +189,7 @@ def _coded(table: OpenTable, name: str, rows: Numbers) -> CodedTexts:
     """A column of texts by place. rows: for each place the row of the table."""
     column = table.columns([name])[name].combine_chunks().dictionary_encode()
     codes = _numbers(column.indices)[rows]  # a `take` would import pandas
-    # the first question reads whole columns: a fifth of a large process
+    # Free the column as it was in the file: a fifth of the memory of a large process.
     pa.default_memory_pool().release_unused()
     return CodedTexts(column.dictionary, codes)
 

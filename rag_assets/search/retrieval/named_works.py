@@ -165,10 +165,12 @@ def _papers_described(question: str, papers: Mapping[str, PaperFacts]) -> Mappin
 
 
 def work_asked_for(question: str) -> str:
-    """The title by which a question names a work: the words in quotation marks, or all words after
-    the likes of "Who wrote"; "" if it names none."""
-    quoted, named = _QUOTED.search(question), _WORK.match(question)
-    return (quoted[1] if quoted else named["work"] if named else "").strip(" .,")
+    """The title by which a question names a work: the words in quotation marks, or the words after
+    "Who wrote", "When was" and the like; "" if it names none."""
+    if quoted := _QUOTED.search(question):
+        return str(quoted[1]).strip(" .,")
+    named = _WORK.match(question)
+    return named["work"].strip(" .,") if named else ""
 
 
 def papers_named(
