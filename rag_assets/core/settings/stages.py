@@ -402,7 +402,7 @@ class AnsweringSettings(StageSettings):
         8192,
         gt=0,
         description="Most tokens a model may write for one answer, its reasoning included. Too low cuts replies off "
-        "in the middle; the complete claims of such a reply are kept.",
+        "in the middle; nothing of such a reply is kept.",
     )
     k: int = Field(
         6,
