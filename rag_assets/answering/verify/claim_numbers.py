@@ -428,19 +428,25 @@ class _Cells:
         return is_named and not self.said.stems & (own - name)
 
     def _exchanged(self) -> Iterator[str]:
-        for (at, one), (other_at, other) in combinations(self.said.numbers, 2):
-            place, other_place = self._only_place(one), self._only_place(other)
-            if place is None or other_place is None:
+        """Numbers that changed places: "A and B reach 2 and 1", where the table has 1 for A and 2
+        for B."""
+        for (at, number), (other_at, other) in combinations(self.said.numbers, 2):
+            cell, other_cell = self._only_place(number), self._only_place(other)
+            if cell is None or other_cell is None:
                 continue
-            (row, name), (other_row, other_name) = place, other_place
-            first, second = self._places(name - other_name), self._places(other_name - name)
+            (row, name), (other_row, other_name) = cell, other_cell
+            mentions = self._places(name - other_name)
+            other_mentions = self._places(other_name - name)
             if row != other_row and self._mentions[row] and self._mentions[other_row]:
-                first, second = self._mentions[row], self._mentions[other_row]
-            if not first or not second:
+                mentions, other_mentions = self._mentions[row], self._mentions[other_row]
+            if not mentions or not other_mentions:
                 continue
-            (before, behind) = (second, first) if at < other_at else (first, second)
-            if max(before) < min(behind):
-                yield one.written
+            if at < other_at:
+                is_exchanged = max(other_mentions) < min(mentions)
+            else:
+                is_exchanged = max(mentions) < min(other_mentions)
+            if is_exchanged:
+                yield number.written
 
     def _only_place(self, number: Quantity) -> tuple[int, frozenset[str]] | None:
         """The row of the only cell that holds a number, in the columns that the claim names best,

@@ -383,6 +383,7 @@ def with_reported_works(
     """
 
     def with_works(claim: Claim) -> Claim:
+        # one citation in which the paper speaks for itself is enough: nothing is reported then
         works: list[CitedWork] = []
         for citation in claim.citations:
             n_reported = 0

@@ -282,7 +282,12 @@ class PlannedChunk:
 
 def planned_chunks(run: SizedRun, settings: ChunkingSettings, limit: int) -> list[PlannedChunk]:
     """Cut the run into chunks of at most `limit` tokens, counted by the sizes of its units. A chunk
-    of one unit may be longer."""
+    of one unit may be longer.
+
+    limit: `settings.max_tokens`, or less after a try in which a chunk was too long: the tokens of a
+    whole text may be more than those of its units.
+    """
+    # as far below the target as the maximum is above it, but at least half of the target
     low = max(2 * settings.target_tokens - settings.max_tokens, settings.target_tokens // 2, 1)
     leads = _leads(run, settings.overlap_tokens, limit)
     items = [

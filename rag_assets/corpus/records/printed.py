@@ -230,8 +230,9 @@ def _confirmed(header: Record, printed: PrintedFront) -> Sourced:
 
 
 def _title(header: Record, printed: PrintedFront) -> str | None:
-    """The paper's title. If header and page disagree, the one that is printed on the page; if both
-    are, the one that is nearer to the authors."""
+    """The paper's title. If header and page disagree, the one that is printed on the page. If the
+    page prints both, the longer one where it begins with the other, else the one that stands nearer
+    to the authors."""
     header_letters, page_letters = letters_of(header.title or ""), letters_of(printed.title)
     if header_letters == page_letters or not header_letters:
         return printed.title or header.title
@@ -239,7 +240,8 @@ def _title(header: Record, printed: PrintedFront) -> str | None:
         return printed.title or None
     rest = header_letters.removeprefix(page_letters)
     if page_letters and rest != header_letters:
-        # the header's title is longer: the page prints it on two lines, or it ends with an author
+        # The header's title begins with the page's. Its rest is a second line of the title, or
+        # wrongly an author.
         is_author = any(letters_of(person.family) in rest for person in header.authors)
         return printed.title if is_author else header.title
     if page_letters.startswith(header_letters):

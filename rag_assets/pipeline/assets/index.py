@@ -165,7 +165,7 @@ def _meta_follows_from(settings: Settings) -> list[Any]:
     """index_meta.json and everything that it follows from, as JSON values, without reading a
     table."""
     paths = settings.paths
-    vectors, words, made_with = _made_with(settings)
+    vectors, words, made_with = _indexes_and_facts(settings)
     manifests = [asdict(kept) if (kept := index.manifest()) else None for index in (vectors, words)]
     return [
         read_sealed(paths.index_meta),
@@ -176,21 +176,22 @@ def _meta_follows_from(settings: Settings) -> list[Any]:
     ]
 
 
-def _made_with(
+def _indexes_and_facts(
     settings: Settings,
 ) -> tuple[FolderIndex[VectorStore], FolderIndex[Any], dict[str, Any]]:
-    """Both indexes, and what they and the tables beside them are made with."""
+    """Both indexes, and the facts that are written with them: what they are made with, and the
+    versions of the tables that are searched beside them."""
     paths = settings.paths
     facts = embedder_facts(settings.embedding, paths.models)
     vectors, words = _vector_index(settings, facts.identity), word_index(settings)
-    beside = {paths.profiles: PROFILES, paths.references: REFERENCES}
-    versions = [PaperTable.published(path, schema).version for path, schema in beside.items()]
+    profiles = PaperTable.published(paths.profiles, PROFILES)
+    references = PaperTable.published(paths.references, REFERENCES)
     return (
         vectors,
         words,
         {
-            "profiles": versions[0],
-            "references": versions[1],
+            "profiles": profiles.version,
+            "references": references.version,
             "embedding_model": facts.identity,
             "dimension": facts.dimension,
             "max_tokens": facts.max_tokens,
@@ -206,7 +207,7 @@ def _index_facts(settings: Settings) -> dict[str, Any]:
     table = read_columns(settings.paths.passages, ["passage_id", "paper_id", "row_hash"])
     ids, marks = table["passage_id"].to_pylist(), table["row_hash"].to_pylist()
     fingerprints = dict(zip(ids, marks, strict=True))
-    vectors, words, made_with = _made_with(settings)
+    vectors, words, made_with = _indexes_and_facts(settings)
     problems = []
     for asset, index in (("chroma_index", vectors), ("bm25_index", words)):
         wanted = IndexManifest.of(index.identity, fingerprints)

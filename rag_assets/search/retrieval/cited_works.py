@@ -33,13 +33,13 @@ class CitedWorks:
     def __init__(
         self, references: OpenTable | None = None, papers: KnownPapers | None = None
     ) -> None:
-        """references: the table of that name; None: no sentence is known to report.
+        """references: the table of that name; None: no sentence is known to report other works.
 
         Raises MissingInput when the table is damaged, as the methods do.
         """
         self._references = references
         self._papers = papers or KnownPapers({})
-        self._papers_of_rows = pa.nulls(0, pa.string()).dictionary_encode()
+        self._papers_of_rows = pa.nulls(0, pa.string()).dictionary_encode()  # no rows
         if references is not None:
             self._papers_of_rows = (
                 references.columns(["paper_id"])["paper_id"].combine_chunks().dictionary_encode()

@@ -140,8 +140,9 @@ def _is_merged(row: Sequence[Cell], n_columns: int) -> bool:
 def _pieces(region: Region, ade: AdeFile) -> list[str | _BoxedTable]:
     """The tables of a region, and the texts before, between and after them, in order.
 
-    Version 2 lists the cells of the table in the JSON: these replace the first table in the text,
-    which may also be absent. Without HTML tables, tables in Markdown are read.
+    Version 2 lists the cells of the one table of a region in the JSON. They stand in the place of
+    the first table of the text, or at its end if the text has no table; further tables of the text
+    are the same one and are left out. Without HTML tables, tables in Markdown are read.
     """
     pieces: list[str | _BoxedTable] = []
     listed_cells = region.cells

@@ -57,13 +57,15 @@ def _is_name(text: str) -> bool:
 
 
 def _aligned_runs(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
-    at = start = 0
-    while at < len(lines):
-        if not _is_row(lines[at]):
-            at += 1
+    """Start and end, excluded, of lines that look like a table without drawn rules: aligned rows,
+    the lines between them that wrap a cell, and the names of columns above them."""
+    first_row = previous_end = 0
+    while first_row < len(lines):
+        if not _is_row(lines[first_row]):
+            first_row += 1
             continue
-        end, rows = at + 1, [lines[at]]
-        for index in range(at + 1, len(lines)):
+        end, rows = first_row + 1, [lines[first_row]]
+        for index in range(first_row + 1, len(lines)):
             if not _goes_on(lines[index - 1], lines[index]):
                 break
             if _is_row(lines[index]):
@@ -74,8 +76,8 @@ def _aligned_runs(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
                 rows[-1], lines[end], lines[end].top - lines[end - 1].bottom
             ):
                 end += 1
-            yield _with_names_above(lines, at, start, lines[at:end]), end
-        at = start = end
+            yield _with_names_above(lines, first_row, previous_end, lines[first_row:end]), end
+        first_row = previous_end = end
 
 
 def _with_names_above(lines: Sequence[Line], at: int, first: int, run: Sequence[Line]) -> int:

@@ -181,20 +181,21 @@ def _without(line: TableLine, taken: set[int]) -> TableLine:
 def rows_of(
     band: Sequence[TableLine], usual: float, *, is_bounded: bool
 ) -> tuple[list[PrintedRow], list[RowLabel]]:
-    """The rows of a band, and the labels of several of them (rows counted in the band).
+    """The printed rows of a band, and the labels that stand for several of these rows.
 
-    is_bounded: rules separate it from other bands.
+    usual: see `usual_distance`. is_bounded: drawn rules separate the band from other bands. A label
+    names the rows that it stands for by their indexes in the band.
     """
-    # One row.
+    # 1. All lines are one row, with cells of several lines.
     if is_bounded and _is_one_row(band):
         return [PrintedRow(list(band))], []
-    # Labels in the middle of their rows.
+    # 2. Each line is a row, and labels stand beside the middle of their rows.
     labels = _spanning_labels(band) if is_bounded else []
     if not labels and (centred := _centred_labels(band)):
         own = {id(text) for label in centred for text in label.texts}
         lines = [_without(line, own) for line in band]
         return [PrintedRow([line]) for line in lines if line.placed], centred
-    # Lines joined to rows, perhaps with labels of all of them.
+    # 3. Lines are joined to rows; a label that spans the band stands for all of them.
     apart = {id(one.text) for _, ones in labels for one in ones}
     rest = [_without(line, apart) for line in band]
     rows = list(_joined([line for line in rest if line.placed], usual))

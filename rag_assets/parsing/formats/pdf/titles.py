@@ -72,6 +72,11 @@ def _share_a_column(above: LineGroup, group: LineGroup) -> bool:
 
 
 def _goes_on(above: LineGroup, group: LineGroup, body: BodyStyle) -> bool:
+    """Whether a group is the next part of the title that begins in the group above it.
+
+    Both are large, close to each other, and no heading of a section. After a colon that is enough;
+    else both have the same style.
+    """
     if not above.is_prose or group.kind is not GroupKind.TEXT or above.is_aside or group.is_aside:
         return False
     last, first = above.lines[-1], group.lines[0]
@@ -82,16 +87,21 @@ def _goes_on(above: LineGroup, group: LineGroup, body: BodyStyle) -> bool:
     is_large = min(above.size, group.size) >= _LARGER * body.size
     if not is_large or heading_number(texts[1]) or any(map(is_plain_section_name, texts)):
         return False
-    if texts[0].rstrip().endswith(":"):  # a subtitle may be smaller
+    if texts[0].rstrip().endswith(":"):  # a subtitle may have a style of its own
         return True
     style, other = HeadingStyle.of(above), HeadingStyle.of(group)
-    is_lower = style.is_caps < other.is_caps and len(texts[1].split()) > 1
-    is_one_font = style.font == other.font or not (style.font and other.font)
+    # several words in capitals below small letters are something else, such as the authors
+    turns_to_capitals = not style.is_caps and other.is_caps and len(texts[1].split()) > 1
+    is_one_font = style.font == other.font or not (style.font and other.font)  # unknown: the same
     weights = above.bold, group.bold
     is_one_weight = style.is_bold == other.is_bold or max(weights) - min(weights) <= MOST
     is_one_slant = style.is_italic == other.is_italic
     return (
-        style.size == other.size and not is_lower and is_one_font and is_one_weight and is_one_slant
+        style.size == other.size
+        and not turns_to_capitals
+        and is_one_font
+        and is_one_weight
+        and is_one_slant
     )
 
 
