@@ -71,8 +71,9 @@ class NumberCheck:
 
 
 def check_numbers(claim: str, quotes: Sequence[QuotedText], question: str) -> NumberCheck:
-    """Small numbers in words ("two groups") count what the quotes may list, and are not looked
-    for."""
+    """Returns which numbers of a claim are missing in its quotes, may be right without proof, or
+    follow from numbers of the quotes. Small numbers in words ("two groups") are not checked,
+    because they may count what the quotes list."""
     text = normalized_numbers(claim)
     placed = placed_quantities(text)
     if len(placed) > MAX_COMPARED:
@@ -123,19 +124,24 @@ def check_numbers(claim: str, quotes: Sequence[QuotedText], question: str) -> Nu
 
 
 def _with_thousands(one: Quantity) -> Iterator[Quantity]:
-    """ "1.250" as other languages write 1,250."""
+    """Yields a number such as "1.250" once more as 1250: other languages write the thousands of
+    1,250 with a point. Yields nothing for any other number."""
     if _THOUSANDS.fullmatch(one.written):
         yield replace(one, value=one.value * 1000, written=one.written.replace(".", ""))
 
 
 def _is_alike(claimed: Quantity, other: Quantity, units: set[str]) -> bool:
-    """Whether a number around the quotes is the same, or the same in per cent or points."""
+    """Whether a number around the quotes confirms the claimed one, or is the same number where one
+    of the two is in per cent and the other in percentage points."""
     is_share = {claimed.kind, other.kind} == {PERCENT, POINTS}
     same = _is_held(claimed, GivenNumber(other, has_known_unit=True), units)
     return same or (is_share and claimed.bare == other.bare)
 
 
 def _quoted_quantities(quotes: Sequence[QuotedText]) -> Iterator[GivenNumber]:
+    """Yields the numbers of the quotes: first those of the prose, without raised reference marks,
+    then those of each quoted cell. The numbers of a cell come with each unit that the table gives
+    them, and once more as the text of the cell alone is read."""
     for quote in quotes:
         yield from (
             GivenNumber(one, has_known_unit=False)
@@ -152,7 +158,8 @@ def _quoted_quantities(quotes: Sequence[QuotedText]) -> Iterator[GivenNumber]:
 
 
 def _in_sentences(quotes: Sequence[QuotedText]) -> Iterator[Quantity]:
-    """The numbers of the sentences that are quoted in part, and their shares in per cent."""
+    """Yields the numbers of the whole sentences around the quotes, and the fractions in words as
+    per cent: "half" gives 50 %."""
     for text in dict.fromkeys(quote.sentence for quote in quotes):
         yield from quantities(text)
         for part in fractions(text):
@@ -160,8 +167,10 @@ def _in_sentences(quotes: Sequence[QuotedText]) -> Iterator[Quantity]:
 
 
 def _is_held(claimed: Quantity, given: GivenNumber, units: set[str]) -> bool:
-    """Whether they are one number; its unit may be elsewhere, unless a table gives it another
-    one."""
+    """Whether a given number confirms the claimed one. The unit of the given number may be
+    elsewhere in the text, unless a table gives the number another unit. A plain 0.5 confirms 50 %.
+    units: the kinds of all numbers in the quoted chunks, and of the other numbers that the claim
+    may repeat."""
     if (
         claimed.kind == PERCENT
         and given.quantity.kind == PLAIN
@@ -175,6 +184,8 @@ def _is_held(claimed: Quantity, given: GivenNumber, units: set[str]) -> bool:
 
 
 def _combined(quotes: Sequence[QuotedText]) -> list[Quantity]:
+    """Returns the numbers of the quotes that a claim may calculate with: not p values, years and
+    vague numbers. Returns none of them if there are more than 12."""
     found = [
         one
         for quote in quotes
@@ -215,6 +226,11 @@ def _computed(claimed: Quantity, numbers: Sequence[Quantity], *, is_ratio: bool)
 def _results(
     one: Quantity, other: Quantity, *, is_ratio: bool
 ) -> Iterator[tuple[str, Decimal, str]]:
+    """Yields what follows from two numbers in this order, each as its kind, its value and the
+    computation: the difference, the sum, the ratio and the change in per cent. A difference is
+    given in percentage points too, and only if it is not negative, because the caller tries both
+    orders. Numbers of different kinds give only a ratio, and only if the claim asks for one
+    (`is_ratio`)."""
     if one.kind == other.kind:
         if one.value >= other.value:
             yield one.kind, one.value - other.value, f"{one.written} - {other.written}"
@@ -229,10 +245,15 @@ def _results(
 
 
 def _ratio(one: Quantity, other: Quantity) -> Decimal:
+    """The first number divided by the second. Numbers of different kinds are divided without their
+    units: 10 mg and 5 litres give 2."""
     return one.value / other.value if one.kind == other.kind else one.bare / other.bare
 
 
 def _is_fraction_held(part: Fraction, quotes: Sequence[QuotedText]) -> bool:
+    """Whether the quotes confirm a fraction in words, such as "half" or "twice". The same fraction
+    in words confirms it. So does, up to a tenth, another fraction in words, a number of the quotes,
+    the ratio of two numbers, or the share of a number in the sum of all numbers of its kind."""
     said = [other.value for quote in quotes for other in fractions(quote.quote)]
     if part.value in said:
         return True
@@ -247,14 +268,16 @@ def _is_fraction_held(part: Fraction, quotes: Sequence[QuotedText]) -> bool:
 
 
 def _sum(numbers: Sequence[Quantity], kind: str) -> Quantity:
+    """The sum of the numbers of one kind, without their signs."""
     return Quantity(
         sum((abs(one.value) for one in numbers if one.kind == kind), Decimal(0)), kind, ""
     )
 
 
 def _is_label(text: str, start: int, written: str, codes: set[str]) -> bool:
-    """Whether a number is part of a name in the text around the quotes: "405B", the 3 of "Time 3"
-    for "T3"."""
+    """Whether a number belongs to a name in the text around the quotes. "405B" must be there as it
+    is; a number behind a capitalised word may be in a short form, as the 3 of "Time 3" is in
+    "T3"."""
     if any(map(str.isalpha, written)):
         return written.casefold() in codes
     is_behind_name = _NAME_BEFORE.search(text, max(0, start - _NAME_CHARS), start) is not None
@@ -300,6 +323,8 @@ def misplaced_numbers(claim: str, rows: Sequence[QuotedRows]) -> list[str]:
 
 
 def _by_table(rows: Sequence[QuotedRows]) -> list[QuotedRows]:
+    """Joins the quoted rows of the same table, so that each table is returned once, with all its
+    quoted cells."""
     found: dict[tuple[str, int], QuotedRows] = {}
     for some in rows:
         key = some.chunk_text, some.table.rows[0].start
@@ -317,6 +342,9 @@ class _ClaimWords:
 
     @classmethod
     def of(cls, claim: str) -> "_ClaimWords":
+        """Reads the numbers and the words of a claim. Vague numbers ("two groups") are not read. A
+        word right after "without" or "no" is not read, so that a claim does not name what it
+        excludes; nor is a part of a number, such as the unit."""
         text = normalized_numbers(claim)
         placed = placed_quantities(text)
         numbers = tuple((start, one) for start, _, one in placed if not one.is_vague)
@@ -337,11 +365,12 @@ class _ClaimWords:
         return frozenset(stem for at, stem in self.places if at not in starts)
 
     def names(self, stems: frozenset[str]) -> bool:
+        """Whether the claim has at least half of these words. Always False without words."""
         return bool(stems) and len(stems & self.stems) >= _NAMED_FROM * len(stems)
 
     def stretches(self, name: frozenset[str]) -> Iterator[tuple[Extent, list[int]]]:
-        """Where words of a name follow each other, none twice, that are most of it: their extent
-        and their places."""
+        """Yields each run of neighbouring words of the claim that has at least half of the words of
+        a name, and no word twice. Each run is given as its extent and the offsets of its words."""
         for is_of_name, words in groupby(self.places, lambda word: word[1] in name):
             for found in _without_repeats(list(words)) if is_of_name else ():
                 if len(found) >= _NAMED_FROM * len(name):
@@ -360,6 +389,8 @@ class _Cells:
     said: _ClaimWords
 
     def misplaced(self) -> Iterator[str]:
+        """Yields the numbers of the claim that are in quoted cells, but only in cells of rows or
+        columns that the claim does not mean; then the numbers that changed places."""
         for _, one in self.said.numbers:
             fits = [
                 self._fits(nth, cell) for nth, cell, given in self._values if _holds(given, one)
@@ -370,6 +401,9 @@ class _Cells:
 
     @cached_property
     def _values(self) -> list[tuple[int, TableCell, list[Quantity]]]:
+        """The quoted cells that may have a value, each as the index of its row, the cell, and the
+        numbers in it. The first cell of a row without a header is left out, because it is the name
+        of the row."""
         table = self.quoted.table
         return [
             (
@@ -389,6 +423,9 @@ class _Cells:
         return [terms_of(" ".join([*row.names[:1], row.heading])) for row in self.quoted.table.rows]
 
     def _fits(self, nth: int, cell: TableCell) -> bool:
+        """Whether a number of this cell may be meant: the claim names no other row instead of row
+        `nth`, and no other column instead of the column of the cell. A column whose own number the
+        claim also gives is not another column in this sense: its name belongs to that number."""
         own, column = self._row_names[nth], terms_of(cell.column)
         columns = [
             terms_of(other.column)
@@ -406,9 +443,8 @@ class _Cells:
 
     @cached_property
     def _mentions(self) -> list[list[int]]:
-        """The places where the claim names each row. The name of a row within a longer one of
-        another is no mention: "Taxes withheld" in "State taxes withheld".
-        """
+        """For each row, the offsets at which the claim names it. A row name inside the longer name
+        of another row is no mention: "Taxes withheld" in "State taxes withheld"."""
         stretches = [
             (nth, *found)
             for nth, name in enumerate(self._row_names)
@@ -424,6 +460,9 @@ class _Cells:
         return mentions
 
     def _is_named_instead(self, name: frozenset[str], own: frozenset[str]) -> bool:
+        """Whether the claim names something else than the cell's own row or column: it has the
+        words of `name` that `own` lacks, and no word that only `own` has. A `name` that is a part
+        of `own` must be in the claim with all its words."""
         is_named = self.said.names(name - own) or (name < own and name <= self.said.stems)
         return is_named and not self.said.stems & (own - name)
 
@@ -449,8 +488,9 @@ class _Cells:
                 yield number.written
 
     def _only_place(self, number: Quantity) -> tuple[int, frozenset[str]] | None:
-        """The row of the only cell that holds a number, in the columns that the claim names best,
-        and the names of the row and the column. The number of a name, as in "22 March", is no
+        """Returns the row of a number, and the words that name its row and column; None if the
+        number is in no cell or in several. If several cells have the number, only those count whose
+        column the claim names best. A cell that is the name of its row, as in "22 March", has no
         value."""
         rows = self.quoted.table.rows
         values = [
@@ -472,8 +512,8 @@ class _Cells:
 
 
 def _without_repeats(words: Sequence[tuple[int, str]]) -> Iterator[Sequence[tuple[int, str]]]:
-    """The longest stretch that has no word twice, the last of those, and the same of what stands on
-    each side of it."""
+    """Yields the longest run in which no word occurs twice (the last one, if several are equally
+    long), then splits the words before it and the words behind it in the same way."""
     left = [words]
     while left:
         some = left.pop()
@@ -489,8 +529,8 @@ def _without_repeats(words: Sequence[tuple[int, str]]) -> Iterator[Sequence[tupl
 
 
 def _is_part(word: tuple[int, str], number: str, start: int) -> bool:
-    """Whether a word is part of a number; one that is the whole of it may be a name: the 2 of "Pen
-    2"."""
+    """Whether a word, given as offset and stem, is only a part of the number that begins at
+    `start`. A word that is the whole number is not, because it may be a name: the 2 of "Pen 2"."""
     return start <= word[0] < start + len(number) and word[1] != number
 
 

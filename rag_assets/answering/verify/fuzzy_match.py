@@ -97,7 +97,8 @@ _STEMMER = SnowballStemmer("english")
 
 
 def comes_before_number(words: Sequence[str], at: int) -> bool:
-    """ "fell 20%" and "fell to 20%" are different statements; an article changes nothing."""
+    """Whether the word at index `at` is right before a number and can change its meaning: "fell
+    20%" and "fell to 20%" are different statements. An article changes nothing."""
     return words[at] not in ARTICLES and at + 1 < len(words) and words[at + 1][0].isdigit()
 
 
@@ -114,11 +115,14 @@ def limits(word: str) -> bool:
 
 
 def are_joined(whole: str, parts: Sequence[str]) -> bool:
+    """Whether a word is two words written as one: "baseline" and "base line". False where joining
+    can give another meaning, as in "not able" and "notable"."""
     return len(parts) == 2 and whole == parts[0] + parts[1] and not _NOT_JOINED.intersection(parts)
 
 
 def are_variants(one: str, other: str) -> bool:
-    """Whether two words are one with another ending or spelling, or a missing letter."""
+    """Whether two words are the same word with another ending, another spelling or one missing
+    letter."""
     if not (one[0].isalpha() and other[0].isalpha()):
         return False
     return (
@@ -129,8 +133,8 @@ def are_variants(one: str, other: str) -> bool:
 
 
 def _differ_in_ending(one: str, other: str) -> bool:
-    """ "group" and "groups", "study" and "studies": the same stem, and nothing but an inflection
-    differs."""
+    """Whether two words have the same stem and differ only in an inflection: "group" and "groups",
+    "study" and "studies"."""
     if min(len(one), len(other)) < _MIN_INFLECTED_CHARS or _STEMMER.stem_word(
         one
     ) != _STEMMER.stem_word(other):
@@ -148,8 +152,8 @@ def _spelt(word: str) -> str:
 
 
 def _differ_in_one_letter(one: str, other: str) -> bool:
-    """ "signficant" and "significant": a letter inside a long word, not at its ends (typical,
-    atypical)."""
+    """Whether one letter inside a long word is missing: "signficant" and "significant". A missing
+    first or last letter does not count, because it can change the meaning (typical, atypical)."""
     short, long = sorted((one, other), key=len)
     if len(short) < _MIN_MISSPELT_CHARS or short[-1] != long[-1]:
         return False
@@ -200,6 +204,8 @@ class Words:
 
     @classmethod
     def of(cls, text: str) -> "Words":
+        """Reads the words of a text in lower case. Words inside reference marks such as "[12]" are
+        left out; the places of these marks are in `marks`."""
         folded = normalized(text)
         marks = tuple(match.span() for match in REFERENCE_MARK.finditer(text))
         words, places = [], []
@@ -253,7 +259,8 @@ def fuzzy_match(quote: str, text: str) -> FuzzyMatch | None:
 
 
 def align_tidied(quote: str, text: str) -> FuzzyMatch | None:
-    """The place that `fuzzy_match` gives, but for any likeness of the whole."""
+    """Returns the place that `fuzzy_match` looks for, but also where the two texts are less alike
+    than `MIN_SCORE`; None where a difference is not one that tidying makes."""
     wanted, source = Words.of(quote), words_of(text)
     if not MIN_WORDS <= len(wanted.words) <= MAX_WORDS or len(wanted.joined) > len(source.joined):
         return None
@@ -282,6 +289,9 @@ def words_of(text: str) -> Words:
 
 
 def _with_marks(source: Words, start: int, end: int, quote: str) -> tuple[int, int]:
+    """Returns the place `start:end` of the source, extended over a reference mark directly before
+    or behind it if the quote begins or ends with such a mark. This is needed because `Words` leaves
+    out the marks, so the words alone do not include them."""
     in_quote = [match.span() for match in REFERENCE_MARK.finditer(quote)]
     if any(not _LETTER.search(quote, 0, mark[0]) for mark in in_quote):
         start = min(
@@ -297,6 +307,8 @@ def _with_marks(source: Words, start: int, end: int, quote: str) -> tuple[int, i
 
 
 def _has_numbers_and_marks(quote: str, found: str) -> bool:
+    """Whether the source has exactly the digits of the quote, and all its reference marks in the
+    same order. The source may have more marks than the quote."""
     outside = [digit_groups(REFERENCE_MARK.sub(" ", text)) for text in (quote, found)]
     wanted, there = (
         [w for mark in REFERENCE_MARK.findall(text) for w in _MARKED.findall(mark)]
@@ -307,6 +319,9 @@ def _has_numbers_and_marks(quote: str, found: str) -> bool:
 
 
 def _aligned_words(quote: Sequence[str], source: Sequence[str]) -> tuple[int, int] | None:
+    """Returns what `_aligned` gives. If there is nothing and the quote begins with an article, the
+    quote is tried without it, but only where the word before the place does not limit the meaning:
+    "the patients" is not found in "most patients"."""
     aligned = _aligned(quote, source)
     if aligned or quote[0] not in ARTICLES:
         return aligned
@@ -315,10 +330,12 @@ def _aligned_words(quote: Sequence[str], source: Sequence[str]) -> tuple[int, in
 
 
 def _aligned(quote: Sequence[str], source: Sequence[str]) -> tuple[int, int] | None:
-    """First and last (exclusive) word of the source that the whole quote is a tidied form of.
+    """First and last (exclusive) word of the source that the whole quote is a tidied form of; None
+    if there are none.
 
-    The cheapest chain of allowed steps: Dijkstra's algorithm over pairs of word positions, begun at
-    every word of the source. Of two chains that meet, only the cheaper goes on.
+    Finds the cheapest chain of allowed steps: Dijkstra's algorithm over pairs of word positions,
+    which starts at every word of the source. If two chains reach the same pair by the same step,
+    only the cheaper one continues.
     """
     most = _STEP_COST * max(1, len(quote) // _WORDS_AN_EDIT)
     order = count()  # breaks ties of the queue
@@ -348,6 +365,9 @@ def _aligned(quote: Sequence[str], source: Sequence[str]) -> tuple[int, int] | N
 
 
 def _steps(quote: Sequence[str], source: Sequence[str], i: int, j: int) -> Iterator[_EditStep]:
+    """Yields the steps that may match the quote from word `i` on with the source from word `j` on.
+    A word may be added only inside the quote. A word of the source may be left out only behind the
+    first word of the quote, and never if it limits the meaning or is before a number."""
     is_inside = 0 < i < len(quote) - 1
     if is_inside and quote[i] in MAY_BE_ADDED and not comes_before_number(quote, i):
         yield _PUT_IN
@@ -368,6 +388,8 @@ def _steps(quote: Sequence[str], source: Sequence[str], i: int, j: int) -> Itera
 def _may_follow(
     step: _EditStep, last: _EditStep, quote: Sequence[str], source: Sequence[str], i: int, j: int
 ) -> bool:
+    """Whether a step may follow the step before it. A word that is added next to a word that is
+    left out would replace it; only a determiner may replace another one ("the" for "these")."""
     if _PUT_IN not in (step, last) or not {_LEFT_OUT, _FILLER_LEFT_OUT}.intersection((step, last)):
         return True
     put_in, left_out = (quote[i], source[j - 1]) if step is _PUT_IN else (quote[i - 1], source[j])

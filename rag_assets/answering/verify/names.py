@@ -113,6 +113,9 @@ def names_in(question: str) -> list[Name]:
 
 
 def _runs(question: str) -> Iterator[Sequence[re.Match[str]]]:
+    """Yields the words of a question in order, grouped: neighbouring capitalised words with only
+    white space between them are one group ("World Health Organization"), and every other word is a
+    group of its own. The first word of a sentence does not count as capitalised."""
     run: list[re.Match[str]] = []
     for word in WORD.finditer(question):
         is_part = word[0][0].isupper() and capital_tells_a_name(question, *word.span())
@@ -128,6 +131,10 @@ def _runs(question: str) -> Iterator[Sequence[re.Match[str]]]:
 
 
 def _kind(question: str, word: re.Match[str]) -> NameKind | None:
+    """The kind of name that a word is; None for ordinary words, dates, words such as "page",
+    numbers of one digit and quarters or currencies. The order of the checks matters: "2019" is also
+    a number, and "USD" also looks like an acronym. A question word in capitals at the beginning of
+    a sentence is no acronym: "WHO", but not in "the WHO"."""
     text = word[0]
     if _DATES.fullmatch(text) or _PLACE_WORD.fullmatch(text):
         return None
@@ -153,6 +160,8 @@ def _kind(question: str, word: re.Match[str]) -> NameKind | None:
 
 
 def _is_loose(question: str, word: re.Match[str], kind: NameKind) -> bool:
+    """Whether a paper may answer without this name: a year in which a paper appeared ("proposed in
+    2019"), or the number of a page, section or table."""
     start, end = word.span()
     before, behind = (
         question[max(0, start - _LOOK_ROUND_CHARS) : start],
@@ -207,7 +216,8 @@ def missing_names(question: str, contexts: Sequence[Context]) -> tuple[MissingNa
 
 
 def names_missing_in(texts: Sequence[str], names: Sequence[Name]) -> tuple[MissingName, ...]:
-    """The names that occur in none of the texts."""
+    """The names that occur in none of the texts, each once. A word of a longer name is returned as
+    the whole name."""
     found = _FoundWords.of(texts) if names else None
     missing: dict[str, MissingName] = {}
     for name in names:
@@ -235,6 +245,7 @@ class _FoundWords:
 
     @cached_property
     def _joined(self) -> frozenset[str]:
+        """Each word, and each two or three neighbouring words written as one."""
         return frozenset(
             "".join(self.words[start : start + n])
             for start in range(len(self.words))
@@ -256,6 +267,14 @@ class _FoundWords:
         return without + " " + "".join(word[0] for word in self.words)
 
     def holds(self, name: Name) -> bool:
+        """Whether a name is among the words, in one of its spellings.
+
+        Every name may be written in one piece or in up to three words ("YOLO v5"), in the singular
+        or plural, or with another ending. A year may be inside a word; a number may not. The parts
+        of a compound may occur apart. A proper name may have another ending ("China" and "Chinese")
+        or umlauts with two letters ("Muenster"). An acronym may be written out, and a written-out
+        name may be an acronym.
+        """
         parts = [part.casefold() for part in _words(_without_ordinary_parts(name.text))]
         written = "".join(parts)
         if (
@@ -283,8 +302,9 @@ class _FoundWords:
         return self._holds_acronym(name, written)
 
     def has_similar(self, name: Name) -> bool:
-        """Whether another word of a name of several words is there, a word that differs from it in
-        one letter, or one that an acronym may be short for."""
+        """Whether something like the name is among the words: another word of a name of several
+        words, a word that differs from the name in one letter, or a word that an acronym may be
+        short for."""
         if any(word != name.text and plain_lower(word) in self._joined for word in name.run):
             return True
         written = plain_lower(name.text)
@@ -300,7 +320,7 @@ class _FoundWords:
         )
 
     def _holds_acronym(self, name: Name, written: str) -> bool:
-        """Whether the words that an acronym stands for are there, or the acronym of a name of
+        """Whether the words that an acronym abbreviates are there, or the acronym of a name of
         several words."""
         if name.kind is NameKind.ACRONYM and written.removesuffix("s") in self._initials:
             return True
@@ -309,8 +329,8 @@ class _FoundWords:
 
 
 def _may_be_short_for(acronym: str, word: str) -> bool:
-    """Whether a word has the letters in order, all apart, the first in front: "uv" and
-    "ultraviolet"."""
+    """Whether a word begins with the first letter of an acronym and has its other letters later, in
+    order, no two of them side by side: "uv" and "ultraviolet"."""
     at = 0 if word[0] == acronym[0] else -1
     for letter in acronym[1:]:
         at = word.find(letter, at + 2) if at >= 0 else -1

@@ -58,7 +58,8 @@ _DIGIT_GROUP = re.compile(r"(?<=\d)\^[-−]?\d+|\d+")
 
 @lru_cache(maxsize=128)
 def normalized(text: str) -> Folded:
-    """A text in that form; cached, because the citations of an answer share their chunks."""
+    """Returns a text in the form that this module describes, with the offset in the original of
+    each character. The result is cached, because the citations of an answer share their chunks."""
     plain = _MARKUP.sub(
         lambda match: _ESCAPED.get(match[0], "").ljust(len(match[0]), _INVISIBLE), text
     )
@@ -77,8 +78,9 @@ def normalized(text: str) -> Folded:
 
 
 def begins_and_ends_whole(folded: Folded, start: int, end: int) -> bool:
-    """Whether `text[start:end]` cuts no sign that is spelt with several characters: "=" is not
-    found in "≤"."""
+    """Whether `text[start:end]` of a folded text begins and ends between characters of the
+    original. A sign of the original may have become several characters: "=" must not be found in
+    "≤", which is folded to "<="."""
     origins = folded.origins
     return (start == 0 or origins[start - 1] != origins[start]) and (
         end == len(origins) or origins[end] != origins[end - 1]
@@ -97,6 +99,9 @@ def digit_groups(text: str) -> list[str]:
 
 
 def _written(text: str) -> Iterator[tuple[int, str]]:
+    """Yields each offset of a text with the characters that replace the character there: " percent"
+    for "%", "0." for the point of ".5". Characters that the form drops are left out, such as the
+    commas of "1,234"."""
     becomes = {at: "" for match in _DROPPED.finditer(text) for at in range(*match.span())}
     becomes |= {
         match.start() + i: ""
@@ -115,5 +120,7 @@ def _written(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _composed(base: str, mark: str) -> str:
+    """The letter with a combining mark as one character; empty if `mark` does not combine with
+    it."""
     composed = unicodedata.normalize("NFC", base + mark) if unicodedata.combining(mark) else ""
     return composed if len(composed) == 1 else ""

@@ -100,7 +100,9 @@ class CheckedClaim:
 
 
 def checked_claim(claim: str, quotes: Sequence[QuotedText], question: str) -> CheckedClaim:
-    """quotes: those of the claim that were found; at least one."""
+    """Checks a claim by all rules, and returns the first objection and the computations of its
+    numbers. A claim that repeats a quote or a row word for word is not checked further than its
+    year and its rows. quotes: the quotes of the claim that were found; at least one."""
     rows = [some for one in quotes for some in one.rows]
     if years := _other_years(claim, quotes, question):
         return CheckedClaim(Objection(Reason.OTHER_YEAR, f"its quotes are of {listed(years)}"))
@@ -123,6 +125,9 @@ def checked_claim(claim: str, quotes: Sequence[QuotedText], question: str) -> Ch
 def _against_numbers(
     claim: str, numbers: NumberCheck, rows: Sequence[QuotedRows]
 ) -> Objection | None:
+    """Returns the objection to the numbers of a claim; None if there is none. Missing and misplaced
+    numbers come before unproven ones, because they are proven errors and an unproven number is only
+    a doubt."""
     if numbers.missing:
         return _objection(Reason.NUMBER_MISSING, numbers.missing, "stands in none of its quotes")
     if misplaced := misplaced_numbers(claim, rows):
@@ -137,8 +142,9 @@ def _against_numbers(
 def _against_words(
     claim: str, quotes: Sequence[QuotedText], question: str, *, is_computed: bool
 ) -> Objection | None:
-    """Doubts about words. Of a claim in another language than its quotes only names that are
-    written alike everywhere are looked for; directions and hedges are known in English."""
+    """Returns the first doubt about the words of a claim; None if there is none. A claim in another
+    language than its quotes is checked only for names that all languages write alike. Directions
+    and hedges are checked only in English, and not for rows of tables."""
     texts = [one.quote for one in quotes]
     is_foreign, are_foreign = _is_foreign(claim), _is_foreign(" ".join(texts))
     is_translated = is_foreign != are_foreign
@@ -160,13 +166,18 @@ def _objection(reason: Reason, written: Sequence[str], what: str) -> Objection:
 
 
 def _is_foreign(text: str) -> bool:
-    """Whether a text is in another language than English; a few words do not tell."""
+    """Whether a text is in another language than English. Always False for fewer than five words,
+    because so few do not show the language."""
     return len(words_of(text)) >= _LEAST_WORDS and not may_be_english(text)
 
 
 def _missing_names(
     claim: str, quotes: Sequence[QuotedText], question: str, *, is_english: bool
 ) -> list[str]:
+    """The names of a claim, as written, that occur neither in the question nor in or around the
+    quotes. Proper names and acronyms are looked for only if claim and quotes are in English; codes
+    such as "BMS-986158" always. Years and numbers are left to `check_numbers`. A name that has
+    something similar in the texts is not returned."""
     names = [
         name
         for name in names_in(_POSSESSIVE.sub("", claim))
@@ -179,8 +190,9 @@ def _missing_names(
 
 
 def _rests_on_uncertain_rows(claim: str, quotes: Sequence[QuotedText]) -> bool:
-    """Whether a claim says what the cells of rows say that are not certain, and nothing else
-    carries it. Naming their table says nothing of the rows."""
+    """Whether all quotes have rows of which it is not certain whose values they are, and the claim
+    uses words of their cells. Words that are also in the title, caption or headers do not count:
+    naming the table says nothing about its rows."""
     if any(one.is_certain for one in quotes):
         return False
     named = terms_of(" ".join(text for one in quotes for text in one.frame))
@@ -191,9 +203,9 @@ def _rests_on_uncertain_rows(claim: str, quotes: Sequence[QuotedText]) -> bool:
 
 
 def _other_years(claim: str, quotes: Sequence[QuotedText], question: str) -> frozenset[int]:
-    """The years of the quotes of a claim that says, or is taken to say, something of a year that is
-    asked for and that none of them is of. A claim that names the year of its quotes misleads
-    nobody."""
+    """Returns the years of the quotes if the question asks for a year and every quote is of other
+    years; else an empty set. The claim must name the year that is asked for, or name no year where
+    the question has a single part. A claim that names the year of its quotes misleads nobody."""
     asked, said = asked_years(question), years_in(claim)
     if not asked or not (are_in(asked, said) or (not said and len(read(question).parts) == 1)):
         return frozenset()
@@ -203,6 +215,8 @@ def _other_years(claim: str, quotes: Sequence[QuotedText], question: str) -> fro
 
 
 def _shares_nothing(claim: str, quotes: Sequence[QuotedText]) -> bool:
+    """Whether fewer than a tenth of the words of the claim are in its quotes or in the text around
+    them (MIN_SHARED)."""
     own = terms_of(claim)
     held = frozenset[str]().union(
         *(terms_of(text) for one in quotes for text in (one.quote, *one.frame))

@@ -116,15 +116,15 @@ _Words = tuple[_Word, ...]
 
 
 def turned_round(claim: str, quotes: Sequence[str]) -> str | None:
-    """The word of the claim whose opposite its quotes say, or "not" for a negation too many or too
-    few; else None."""
+    """The word of the claim whose opposite its quotes say; "not" if only one of the claim and its
+    quotes has a negation of what they share; None if neither is so."""
     said, quoted = _read_words(claim), _sentences(quotes)
     return _opposite_direction(said, quoted) or _negation_changed(said, quoted)
 
 
 def is_surer(claim: str, quotes: Sequence[str]) -> bool:
-    """Whether every sentence that carries the claim is hedged where it does, and the claim is
-    not."""
+    """Whether the claim has no hedge, and every sentence of the quotes has one before some word
+    that it shares with the claim."""
     said = _read_words(claim)
     if any(word.is_hedge or word.stem in _ALSO_CAUTIOUS for word in said):
         return False
@@ -137,8 +137,9 @@ def is_surer(claim: str, quotes: Sequence[str]) -> bool:
 
 
 def _opposite_direction(said: _Words, quoted: Sequence[_Words]) -> str | None:
-    """The first word whose direction the quotes have only the other way; a claim with both ways has
-    none."""
+    """The first word of the claim whose direction ("more", "better") the quotes have only the other
+    way; None if there is none. A claim that has both directions of a dimension is not objected
+    to."""
     own = {word.direction for word in said}
     theirs = {word.direction for words in quoted for word in words}
     for word in said:
@@ -150,6 +151,10 @@ def _opposite_direction(said: _Words, quoted: Sequence[_Words]) -> str | None:
 
 
 def _negation_changed(said: _Words, quoted: Sequence[_Words]) -> str | None:
+    """Returns "not" if only the claim or only the quotes negate, and the negation concerns what
+    both say; else None. If the claim negates, more than half of the words that it negates must be
+    in the quotes. If the quotes negate, at least half of the words that they share with the claim
+    must be negated in them."""
     every = tuple(word for words in quoted for word in words)
     is_negated, are_negated = _negates(said), _negates(every)
     if is_negated and not are_negated:
@@ -185,6 +190,10 @@ def _sentences(quotes: Sequence[str]) -> list[_Words]:
 
 @lru_cache(maxsize=512)
 def _read_words(text: str) -> _Words:
+    """Reads the words of a text, each with the negation and the hedge that govern it. A negation
+    governs itself and the next words, eight in all, but ends with its clause; a second negation
+    within its reach ends it too ("not without pain"). A hedge governs itself and all words up to
+    the end of the text."""
     ends = [match.end() for match in _CLAUSE_END.finditer(text)]
     words: list[_Word] = []
     is_hedged = False

@@ -126,8 +126,8 @@ def find_quote(quote: str, text: str) -> list[QuotePlace]:
 
 
 def place_at(start: int, end: int, text: str) -> QuotePlace:
-    """The place of a sentence or row, with those before it, or else behind it, while it is too
-    short to be evidence."""
+    """Returns the place of a sentence or row. If it is too short to be evidence, the sentences
+    before it are added, or those behind it if there are none before it, until it is long enough."""
     starts, spans = _sentences(text)
     first, last = (max(0, bisect_right(starts, at) - 1) for at in (start, end - 1))
     while not is_evidence(text[start:end], text) and (first > 0 or last < len(spans) - 1):
@@ -137,8 +137,9 @@ def place_at(start: int, end: int, text: str) -> QuotePlace:
 
 
 def _sealed(place: QuotePlace, text: str) -> QuotePlace:
-    """The place as it is told to readers: words of a row that is not certain prove nothing by
-    themselves. How nearly a quote was found stays told."""
+    """Returns the place as it is shown to readers. An exact place in a row of which it is not
+    certain whose values it has becomes UNPLACED, because its words prove nothing by themselves. A
+    place that was found only approximately stays APPROXIMATE."""
     is_proven = (
         place.verification is Verification.APPROXIMATE
         or QuotedText(text, place.start, place.end).is_certain
@@ -147,6 +148,10 @@ def _sealed(place: QuotePlace, text: str) -> QuotePlace:
 
 
 def _find_parts(quote: str, text: str) -> list[QuotePlace]:
+    """Finds the parts of a quote with ellipses. Each part must be behind the part before it; parts
+    in the same sentence become one place. The list is empty if a part is missing, or if the text
+    between two parts may not be left out. A quote with an ellipsis only at its beginning or end has
+    a single part, which is looked for as it is."""
     parts = [part for part in _ELLIPSIS.split(_unwrapped(quote)) if part.strip()]
     if len(parts) < 2:
         return [place for part in parts if (place := _find_in_one_piece(part, text))]
@@ -188,8 +193,8 @@ def _join_parts(text: str, one: QuotePlace, other: QuotePlace) -> list[QuotePlac
 
 
 def _with_sentence_if_needed(text: str, place: QuotePlace) -> QuotePlace | None:
-    """The place with the rest of its sentence where that could change the meaning; None when it is
-    too long."""
+    """Returns the place, extended to its whole sentence if the rest of the sentence could change
+    the meaning of the quote; None if that would add more than MAX_ADDED_CHARS characters."""
     start, end = _sentence_at(text, place.start)[0], _sentence_at(text, place.end - 1)[1]
     start, end = min(start, place.start), max(end, place.end)
     if not (changes_meaning(text[start : place.start]) or changes_meaning(text[place.end : end])):
@@ -211,6 +216,8 @@ def _sentences(text: str) -> tuple[list[int], list[tuple[int, int]]]:
 
 
 def _rows(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Returns the lines of a stretch of text as places of their own if they are rows of a table;
+    else the stretch as a whole."""
     if SEPARATOR not in text[start:end]:
         return [(start, end)]
     lines = list(re.finditer(r"[^\n]+", text[start:end]))
@@ -220,7 +227,9 @@ def _rows(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def _find_in_one_piece(quote: str, text: str) -> QuotePlace | None:
-    """The quote in one piece, typeset in any way; None when it is too short."""
+    """Finds a quote without gaps, however its signs are typed; None if it is not there or is too
+    short. The quote is tried as it is, without quotation marks around it, and at last without a
+    reference mark at its end."""
     bare = _stripped(quote)
     if not is_long_enough(bare):
         return None
@@ -235,6 +244,8 @@ def _find_in_one_piece(quote: str, text: str) -> QuotePlace | None:
 
 
 def _find_tidied(quote: str, text: str) -> QuotePlace | None:
+    """Finds a quote that was tidied when it was copied (see `fuzzy_match`); None if it is not
+    there."""
     bare = _stripped(quote)
     near = fuzzy_match(bare, text) if is_long_enough(bare) else None
     if near is None or not _ends_between_words(text, near.start, near.end):
@@ -243,6 +254,8 @@ def _find_tidied(quote: str, text: str) -> QuotePlace | None:
 
 
 def _find_interrupted(quote: str, text: str) -> QuotePlace | None:
+    """Finds a quote in the text without the headers and footers that interrupt its sentences; None
+    if it is not there. The place is given in the original text."""
     joined = without_interruptions(text)
     if not joined.cuts:
         return None
@@ -286,6 +299,9 @@ def _ends_between_words(text: str, start: int, end: int) -> bool:
 
 
 def _cuts_word(text: str, at: int) -> bool:
+    """Whether a cut at offset `at` goes through a word or a number, as in "atyp|ical" and "12|.5".
+    Invisible characters beside the cut are ignored. The beginning and the end of the text cut
+    nothing."""
     before, after = (
         side.translate(_INVISIBLE)
         for side in (text[max(0, at - _CUT_CHARS) : at], text[at : at + _CUT_CHARS])
@@ -300,6 +316,7 @@ def _cuts_word(text: str, at: int) -> bool:
 
 
 def _unwrapped(quote: str) -> str:
+    """A quote without the ">" of a copied quotation, and without quotation marks around it."""
     bare = _COPIED_QUOTE_SIGN.sub("", quote.strip())
     is_wrapped = len(bare) > 1 and bare[0] in _OPENING and bare.rstrip(_STRAY_END)[-1:] in _CLOSING
     return bare.rstrip(_STRAY_END)[1:-1].strip() if is_wrapped else bare

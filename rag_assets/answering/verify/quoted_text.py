@@ -80,10 +80,14 @@ class QuotedTable:
         return tuple(header for header in (headers | first) if header)
 
     def says_whose(self, row: TableRow) -> bool:
-        """Whether it is certain whose values a row holds: each has the name of its column, or is
-        the only one; a heading above the row is part of its name; no other row has the same names
-        and columns; and the first column names the row and the first one of the table if that is as
-        full: a name printed once may be that of rows above it."""
+        """Whether it is certain whose values a row has.
+
+        All of this must be true. Each value has the header of its column, or the row has only one
+        value. A heading above the row is in its name. No other row with the same names and columns
+        has other texts. The first column is there, both in the row and in the first row of the
+        table if that row is as full: a name that is printed once may also be the name of the rows
+        below it.
+        """
         name, *values = row.cells
         has_columns = len(values) < 2 or all(cell.column for cell in values if cell.is_value)
         columns = [cell.column for cell in row.cells]
@@ -160,7 +164,7 @@ class QuotedText:
 
     @property
     def is_certain(self) -> bool:
-        """Whether it is certain whose values the rows hold that it touches; prose is."""
+        """Whether it is certain whose values the quoted rows have. Always True for prose."""
         return all(
             some.table.says_whose(some.table.rows[nth])
             for some in self.rows
@@ -169,8 +173,9 @@ class QuotedText:
 
     @cached_property
     def beside(self) -> tuple[str, str]:
-        """What stands before the quote, from the beginning of the sentence before it, and behind
-        it, up to the end of the next one; empty beside rows, which have their headers."""
+        """The text before the quote, from the beginning of the sentence before it, and the text
+        behind it, up to the end of the sentence after it. Both are empty for rows, which have their
+        headers."""
         spans = sentence_spans(self.chunk_text)
         if self.rows or not spans:
             return "", ""
@@ -212,6 +217,9 @@ def tables_in(text: str) -> tuple[QuotedTable, ...]:
 
 
 def _table(block: re.Match[str]) -> QuotedTable | None:
+    """Reads a block of lines as a table; None if it only looks like one. Lines without a separator
+    are the caption before the first row, and headings or notes after it: notes are those that no
+    row follows. Rows at the top with neither values nor headers are left out."""
     caption: list[str] = []
     rows: list[TableRow] = []
     heading = ""

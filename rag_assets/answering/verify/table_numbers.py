@@ -55,6 +55,9 @@ def _is_per_left_out(one: Quantity, other: Quantity) -> bool:
 
 
 def _same_amount(claimed: Quantity, given: Quantity) -> bool:
+    """Whether two numbers of the same kind may be the same: equal, rounded, or within the limit
+    that the claim gives ("more than 10"). Signs are compared only if both numbers have a known one.
+    A limit in the source, and a year, must be equal to what is claimed."""
     amount, other = claimed.value, given.value
     if not claimed.is_signed or not given.is_signed:
         amount, other = abs(amount), abs(other)
@@ -74,6 +77,8 @@ def _same_amount(claimed: Quantity, given: Quantity) -> bool:
 
 
 def _is_rounded(claimed: Quantity, amount: Decimal, given: Quantity, other: Decimal) -> bool:
+    """Whether the claimed number is the given one, rounded to fewer digits. A number that is
+    rounded to one digit must also be near the given one, unless it is claimed with "about"."""
     if abs(amount - other) * 2 > abs(amount) or claimed.n_digits >= given.n_digits:
         # the first for speed: rounding moves no number by more than half of what is left of it
         return False
@@ -102,13 +107,15 @@ def is_about(claimed: Quantity, value: Decimal) -> bool:
 
 
 def is_rounded_to(claimed: Quantity, value: Decimal) -> bool:
-    """Whether a computed value, not negative, is a claimed one, to the last digit that the claim
-    writes."""
+    """Whether a computed value, rounded to the last digit that the claim writes, is the claimed
+    number without its sign. `value` must not be negative."""
     step = Decimal(1).scaleb(-len(claimed.written.partition(".")[2])) * claimed.scale
     return abs(value - abs(claimed.value)) * 2 <= step
 
 
 def _rounded(value: Decimal, like: str) -> Decimal:
+    """Rounds a value to as many decimals as the written number `like` has. A number that ends in
+    zeros rounds to these zeros: for "1200", to hundreds."""
     zeros = len(like) - len(like.rstrip("0")) if "." not in like else 0
     exponent = -len(like.partition(".")[2]) if "." in like else zeros
     step = Decimal(1).scaleb(exponent)
@@ -190,6 +197,10 @@ def _measured(number: Quantity, unit: Quantity) -> Quantity:
 def _units_of(
     table: QuotedTable, row: TableRow, cell: TableCell, *, is_in_brackets: bool
 ) -> list[Quantity]:
+    """The units that the table gives a number without a unit, each as the quantity "1 <unit>". The
+    header, the name of the row, columns of units and other cells of the column decide. Only if
+    these have no unit are the heading above the row and the caption read. A label such as "n (%)"
+    gives its unit only to the number in brackets."""
     labels = [
         it for it in _labels(row, cell) if is_in_brackets or not _names_count_and_share(it, cell)
     ]
@@ -257,8 +268,8 @@ def _units(texts: Iterable[str]) -> list[Quantity]:
 
 
 def states_a_row(claim: str, quoted: QuotedRows) -> bool:
-    """Whether a claim repeats a quoted row word for word, below its caption or heading or
-    without."""
+    """Whether a claim repeats at least two cells of a quoted row word for word, from its first cell
+    on and in order. The caption or the heading of the row may be in front of them."""
     pieces = [piece.strip() for piece in claim.split(SEPARATOR)]
     caption = quoted.table.caption
     if caption.startswith(pieces[0]):

@@ -92,7 +92,7 @@ class VerifiedClaims:
 
     @property
     def left_out(self) -> tuple[LeftOut, ...]:
-        """For readers of the answer."""
+        """The claims that are not published, with the reasons, for readers of the answer."""
         return tuple(one.left_out for one in self.outcomes if one.left_out is not None)
 
     @property
@@ -100,7 +100,8 @@ class VerifiedClaims:
         return sum(one.n_lost for one in self.outcomes)
 
     def with_claims(self, claims: Sequence[Claim]) -> "VerifiedClaims":
-        """The same with other claims for those of the candidates, in order."""
+        """The same outcomes with these claims in place of the claims of the candidates, in the same
+        order."""
         new = iter(claims)
         return VerifiedClaims(
             tuple(replace(one, claim=next(new)) if one.claim else one for one in self.outcomes)
@@ -133,6 +134,10 @@ def _outcome(
     papers: Mapping[str, PaperFacts],
     studied: Mapping[str, str],
 ) -> ClaimOutcome:
+    """Verifies one claim of a draft; the parameters are those of `verify`. `studied` has the
+    sentence on who was studied, by paper id. The outcome has no claim if the draft marks it as
+    unusable, if its text is empty or if none of its quotes was found. Otherwise it has the claim
+    with its citations, and the objection of the rules, if any."""
     text = proposed.text.strip()
     found = [_places(one, given) for one in proposed.citations]
     quotes = _joined([place for places in found for place in places])
@@ -164,7 +169,8 @@ def _outcome(
 
 
 def _places(citation: DraftCitation, given: Mapping[str, Chunk]) -> list[tuple[Chunk, QuotePlace]]:
-    """The places of a citation: the one that it names, else where its words are found first."""
+    """Returns the chunks and places of a citation: the place that the citation names if its words
+    are there, else the places in the first chunk that has them. Empty if no chunk has them."""
     named = given.get(citation.chunk_id)
     start, quote = citation.start, citation.quote
     if named and start is not None and named.text.startswith(quote, start):
@@ -176,7 +182,8 @@ def _places(citation: DraftCitation, given: Mapping[str, Chunk]) -> list[tuple[C
 
 
 def _joined(places: Sequence[tuple[Chunk, QuotePlace]]) -> list[tuple[Chunk, QuotePlace]]:
-    """Each place once; sentences that follow each other in a line are one place."""
+    """Returns each place once. Places that overlap or follow each other, with nothing but a blank
+    between them, become one."""
     joined: list[tuple[Chunk, QuotePlace]] = []
     for chunk, place in dict.fromkeys(places):
         last, before = joined[-1] if joined else (None, place)
@@ -194,7 +201,7 @@ def _joined(places: Sequence[tuple[Chunk, QuotePlace]]) -> list[tuple[Chunk, Quo
 
 def _population(paper_id: str, given: Mapping[str, Chunk]) -> str:
     """The first sentence on methods with a count in it, in the chunks that were read of a paper:
-    "We tested 48 students". Empty where there is none."""
+    "We tested 48 students". Empty if there is no such sentence."""
     for chunk in given.values():
         kinds = section_kinds(chunk.section_path.split(" > "))
         if chunk.paper_id == paper_id and SectionKind.METHODS in kinds:
@@ -206,7 +213,8 @@ def _population(paper_id: str, given: Mapping[str, Chunk]) -> str:
 
 
 def quoted_text(chunk: Chunk, start: int, end: int, papers: Mapping[str, PaperFacts]) -> QuotedText:
-    """The stretch of a chunk with its section, and what is known of its paper."""
+    """The quoted part of a chunk, with its section, and with the title, authors and year of its
+    paper if they are known."""
     facts = papers.get(chunk.paper_id, PaperFacts())
     byline = ", ".join(filter(None, (*facts.authors, facts.year)))
     return QuotedText(chunk.text, start, end, chunk.section_at(start)[1], facts.title, byline)
@@ -308,6 +316,15 @@ def _judged(
     *,
     is_own: bool,
 ) -> ClaimOutcome:
+    """Returns the outcome of a claim after the second look.
+
+    A claim that its quotes carry only in part is replaced by `corrected`, if there is such a
+    sentence and the rules do not object to it. A proven objection stays. A claim that the quotes do
+    not carry is withheld. Every other claim is published; the mark beside it is the reason of the
+    second look or the doubt of the rules. `is_own` means that the model which wrote the claim
+    judged it: it cannot remove the mark of a doubt. `claim` is the claim of the outcome, which is
+    not None here.
+    """
     objection, judged, why = outcome.objection, support.judged, support.why
     is_partial = judged is not None and HALF_SUPPORT_FROM <= judged < FULL_SUPPORT_FROM
     if is_partial and corrected and corrected != claim.text:
@@ -351,6 +368,8 @@ class EmbeddedSupport:
         )
 
     def _similarities(self, claims: Sequence[Claim]) -> list[float]:
+        """The likeness (0-1) of each claim to the most similar of its quotes and their sentences.
+        Every different text is embedded once, in one call."""
         texts = []
         for claim in claims:
             quotes = [citation.quote for citation in claim.citations]
@@ -376,13 +395,16 @@ _REPORTED_FROM = 0.5
 def with_reported_works(
     claims: Sequence[Claim], reports: Mapping[str, Sequence[ReportedFinding]]
 ) -> tuple[Claim, ...]:
-    """The claims with the works that all their quotes report; one quote of a paper's own finding is
-    enough for none.
+    """The claims, each with the works that its quotes report. If one quote of a claim is a finding
+    of the citing paper itself, the claim has no such works.
 
     reports: by chunk id.
     """
 
     def with_works(claim: Claim) -> Claim:
+        """Returns the claim with the works that its quotes report, each once. At most half of a
+        citation within reports is enough for an empty result: there the paper writes about its own
+        findings."""
         # one citation in which the paper speaks for itself is enough: nothing is reported then
         works: list[CitedWork] = []
         for citation in claim.citations:

@@ -25,20 +25,21 @@ _ASKED = re.compile(
 
 
 def asked_years(question: str) -> tuple[NumberRange, ...]:
-    """The years that an answer must be of; not the year in which a paper appeared that the question
-    names."""
+    """The years that an answer must be of. The year in which a paper appeared ("proposed in 2019")
+    is not one of them. Empty if the question names no year."""
     asked = [one for one in names_in(question) if one.kind is NameKind.YEAR and not one.is_loose]
     years = [NumberRange(int(one.text), int(one.text)) for one in asked]
     return (*years, *(one.years for one in years_asked_for(question))) if asked else ()
 
 
 def listed(values: Iterable[object]) -> str:
-    """ "2018, 2019 and 2020"."""
+    """The values with commas and "and": "2018, 2019 and 2020"."""
     *others, last = map(str, values)
     return f"{', '.join(others)} and {last}" if others else last
 
 
 def without_years(question: str) -> str:
+    """The question without its years and the words before them: "Sales in 2019" gives "Sales"."""
     return _ASKED.sub("", question)
 
 
@@ -54,8 +55,8 @@ def years_in(text: str) -> frozenset[int]:
 
 
 def years_of(quoted: QuotedText, asked: Sequence[NumberRange]) -> frozenset[int]:
-    """The years that a quote is of, one of those asked for among them if it is of that; empty where
-    no place tells."""
+    """The years of a quote, taken from the nearest place that names a year; empty if no place does.
+    In some places only a year that is asked for decides, and any other year is passed over."""
     for text, decides in ((quoted.quote, False), *_places(quoted)):
         years = years_in(text)
         if years and (decides or are_in(asked, years)):
@@ -64,8 +65,8 @@ def years_of(quoted: QuotedText, asked: Sequence[NumberRange]) -> frozenset[int]
 
 
 def _places(quoted: QuotedText) -> Iterator[tuple[str, bool]]:
-    """The texts that may name the year of a quote, the nearest first, and whether another year in
-    one decides."""
+    """Yields the texts that may name the year of a quote, the nearest first. The second value says
+    whether a year that was not asked for decides there too."""
     for some in quoted.rows:
         rows = [some.table.rows[nth] for nth in dict.fromkeys(nth for nth, _ in some.cells)]
         yield " ; ".join(cell.column for row in rows for cell in row.cells), True
@@ -85,8 +86,9 @@ def _places(quoted: QuotedText) -> Iterator[tuple[str, bool]]:
 
 
 def _leaves_a_value_open(sentence: str) -> bool:
-    """Whether a value stands before all years, and there are more values than years: "Sales were
-    48, up from 45 in 2019" says 48 of a year that it does not name. A range is one value."""
+    """Whether a sentence begins with a value, before all years, and has more values than years.
+    "Sales were 48, up from 45 in 2019" gives 48 for a year that it does not name. A range is one
+    value."""
     text = _FISCAL.sub("", sentence)
     found = placed_quantities(text)
     starts = [None, *(end for _, end, _ in found)]
