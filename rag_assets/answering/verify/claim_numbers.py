@@ -259,6 +259,7 @@ def _is_fraction_held(part: Fraction, quotes: Sequence[QuotedText]) -> bool:
         return True
     numbers = _combined(quotes)
     held = [one.quantity for one in _quoted_quantities(quotes)]
+    # the numbers themselves, the ratios of two of them, and the share of each in the sum
     values = [one.value / 100 if one.kind == PERCENT else one.bare for one in held]
     values += [_ratio(one, other) for one, other in permutations(numbers, 2) if other.value]
     values += [
@@ -420,6 +421,7 @@ class _Cells:
 
     @cached_property
     def _row_names(self) -> list[frozenset[str]]:
+        """For each row, the words of its first name and of the heading above it."""
         return [terms_of(" ".join([*row.names[:1], row.heading])) for row in self.quoted.table.rows]
 
     def _fits(self, nth: int, cell: TableCell) -> bool:
@@ -427,6 +429,7 @@ class _Cells:
         `nth`, and no other column instead of the column of the cell. A column whose own number the
         claim also gives is not another column in this sense: its name belongs to that number."""
         own, column = self._row_names[nth], terms_of(cell.column)
+        # the other columns of the row whose numbers the claim does not give
         columns = [
             terms_of(other.column)
             for row, other, given in self._values
@@ -508,6 +511,7 @@ class _Cells:
         )
 
     def _places(self, stems: frozenset[str]) -> list[int]:
+        """The offsets at which the claim has one of these words."""
         return [at for at, stem in self.said.places if stem in stems]
 
 

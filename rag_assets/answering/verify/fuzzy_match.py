@@ -152,8 +152,9 @@ def _spelt(word: str) -> str:
 
 
 def _differ_in_one_letter(one: str, other: str) -> bool:
-    """Whether one letter inside a long word is missing: "signficant" and "significant". A missing
-    first or last letter does not count, because it can change the meaning (typical, atypical)."""
+    """Whether one of two long words is the other without one letter inside it: "signficant" and
+    "significant". A missing first or last letter does not count, because it can change the meaning
+    (typical, atypical)."""
     short, long = sorted((one, other), key=len)
     if len(short) < _MIN_MISSPELT_CHARS or short[-1] != long[-1]:
         return False
@@ -204,8 +205,8 @@ class Words:
 
     @classmethod
     def of(cls, text: str) -> "Words":
-        """Reads the words of a text in lower case. Words inside reference marks such as "[12]" are
-        left out; the places of these marks are in `marks`."""
+        """Reads the words of a text, folded. Words inside reference marks such as "[12]" are left
+        out; the places of these marks are in `marks`."""
         folded = normalized(text)
         marks = tuple(match.span() for match in REFERENCE_MARK.finditer(text))
         words, places = [], []
@@ -307,8 +308,8 @@ def _with_marks(source: Words, start: int, end: int, quote: str) -> tuple[int, i
 
 
 def _has_numbers_and_marks(quote: str, found: str) -> bool:
-    """Whether the source has exactly the digits of the quote, and all its reference marks in the
-    same order. The source may have more marks than the quote."""
+    """Whether the found text has exactly the digits of the quote, apart from reference marks, and
+    all reference marks of the quote in the same order. It may have more marks than the quote."""
     outside = [digit_groups(REFERENCE_MARK.sub(" ", text)) for text in (quote, found)]
     wanted, there = (
         [w for mark in REFERENCE_MARK.findall(text) for w in _MARKED.findall(mark)]

@@ -132,9 +132,9 @@ def _runs(question: str) -> Iterator[Sequence[re.Match[str]]]:
 
 def _kind(question: str, word: re.Match[str]) -> NameKind | None:
     """The kind of name that a word is; None for ordinary words, dates, words such as "page",
-    numbers of one digit and quarters or currencies. The order of the checks matters: "2019" is also
-    a number, and "USD" also looks like an acronym. A question word in capitals at the beginning of
-    a sentence is no acronym: "WHO", but not in "the WHO"."""
+    numbers of one digit, quarters and currencies. The order of the checks matters: "2019" is also a
+    number, and "USD" also looks like an acronym. A question word in capitals is an acronym only
+    behind other words of its sentence: "does the WHO", but not "WHO found"."""
     text = word[0]
     if _DATES.fullmatch(text) or _PLACE_WORD.fullmatch(text):
         return None
@@ -288,6 +288,7 @@ class _FoundWords:
             return any(name.text in word for word in self.words)
         if name.kind is NameKind.NUMBER:
             return False
+        # a compound, whose parts may occur apart
         if (
             len(parts) > 1
             and written.isalpha()

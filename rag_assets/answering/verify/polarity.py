@@ -123,7 +123,7 @@ def turned_round(claim: str, quotes: Sequence[str]) -> str | None:
 
 
 def is_surer(claim: str, quotes: Sequence[str]) -> bool:
-    """Whether the claim has no hedge, and every sentence of the quotes has one before some word
+    """Whether the claim has no word of caution, and every sentence of the quotes hedges some word
     that it shares with the claim."""
     said = _read_words(claim)
     if any(word.is_hedge or word.stem in _ALSO_CAUTIOUS for word in said):

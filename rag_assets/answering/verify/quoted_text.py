@@ -83,10 +83,10 @@ class QuotedTable:
         """Whether it is certain whose values a row has.
 
         All of this must be true. Each value has the header of its column, or the row has only one
-        value. A heading above the row is in its name. No other row with the same names and columns
-        has other texts. The first column is there, both in the row and in the first row of the
-        table if that row is as full: a name that is printed once may also be the name of the rows
-        below it.
+        value. If there is a heading above the row, it is in the name of the row. No other row with
+        the same names and columns has other texts. The first column of the table is in the row, and
+        in the first row of the table if that row is as full: a name that is printed once may also
+        be the name of the rows below it.
         """
         name, *values = row.cells
         has_columns = len(values) < 2 or all(cell.column for cell in values if cell.is_value)

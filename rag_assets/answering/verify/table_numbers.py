@@ -57,7 +57,8 @@ def _is_per_left_out(one: Quantity, other: Quantity) -> bool:
 def _same_amount(claimed: Quantity, given: Quantity) -> bool:
     """Whether two numbers of the same kind may be the same: equal, rounded, or within the limit
     that the claim gives ("more than 10"). Signs are compared only if both numbers have a known one.
-    A limit in the source, and a year, must be equal to what is claimed."""
+    A claimed significance level such as "p < 0.05" is confirmed by every smaller p value. Any other
+    limit in the source, and a year, must be equal to what is claimed."""
     amount, other = claimed.value, given.value
     if not claimed.is_signed or not given.is_signed:
         amount, other = abs(amount), abs(other)
@@ -77,8 +78,9 @@ def _same_amount(claimed: Quantity, given: Quantity) -> bool:
 
 
 def _is_rounded(claimed: Quantity, amount: Decimal, given: Quantity, other: Decimal) -> bool:
-    """Whether the claimed number is the given one, rounded to fewer digits. A number that is
-    rounded to one digit must also be near the given one, unless it is claimed with "about"."""
+    """Whether the claimed number is the given one, rounded to fewer digits. If only one digit is
+    left, the given number must have decimals and be near the claimed one. A number that is claimed
+    with "about" only has to be near."""
     if abs(amount - other) * 2 > abs(amount) or claimed.n_digits >= given.n_digits:
         # the first for speed: rounding moves no number by more than half of what is left of it
         return False
@@ -213,6 +215,7 @@ def _units_of(
         for other in each.cells
         if cell.column and other.column == cell.column
     ]
+    # the units of the other numbers of the column, each as the quantity "1 <unit>"
     in_column = [
         replace(one, value=one.unit_scale, written="1", times=Decimal(1), bound="", is_signed=False)
         for text in below

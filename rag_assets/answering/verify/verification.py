@@ -182,8 +182,8 @@ def _places(citation: DraftCitation, given: Mapping[str, Chunk]) -> list[tuple[C
 
 
 def _joined(places: Sequence[tuple[Chunk, QuotePlace]]) -> list[tuple[Chunk, QuotePlace]]:
-    """Returns each place once. Places that overlap or follow each other, with nothing but a blank
-    between them, become one."""
+    """Returns each place once. Neighbouring places of one chunk that were found in the same way
+    become one place if nothing but a blank is between them."""
     joined: list[tuple[Chunk, QuotePlace]] = []
     for chunk, place in dict.fromkeys(places):
         last, before = joined[-1] if joined else (None, place)
@@ -320,10 +320,10 @@ def _judged(
 
     A claim that its quotes carry only in part is replaced by `corrected`, if there is such a
     sentence and the rules do not object to it. A proven objection stays. A claim that the quotes do
-    not carry is withheld. Every other claim is published; the mark beside it is the reason of the
-    second look or the doubt of the rules. `is_own` means that the model which wrote the claim
-    judged it: it cannot remove the mark of a doubt. `claim` is the claim of the outcome, which is
-    not None here.
+    not carry is withheld. Every other claim is published; the mark beside it, if any, is the reason
+    of the second look or the doubt of the rules. `is_own` means that the model which wrote the
+    claim judged it: it cannot remove the mark of a doubt. `claim` is the claim of the outcome,
+    which is not None here.
     """
     objection, judged, why = outcome.objection, support.judged, support.why
     is_partial = judged is not None and HALF_SUPPORT_FROM <= judged < FULL_SUPPORT_FROM
@@ -402,10 +402,9 @@ def with_reported_works(
     """
 
     def with_works(claim: Claim) -> Claim:
-        """Returns the claim with the works that its quotes report, each once. At most half of a
-        citation within reports is enough for an empty result: there the paper writes about its own
-        findings."""
-        # one citation in which the paper speaks for itself is enough: nothing is reported then
+        """Returns the claim with the works that its quotes report, each once. The result has no
+        works if at most half of one citation is within reports: there the paper writes about its
+        own findings."""
         works: list[CitedWork] = []
         for citation in claim.citations:
             n_reported = 0

@@ -112,6 +112,8 @@ def _marked(block: Block, by_ocr: Set[int]) -> Block:
 
 
 def _gathered(groups: Iterable[LineGroup], body: BodyStyle, headings: Set[int]) -> list[_Gathered]:
+    """Returns one block per group, in the same order. headings: the `id()` of each group that is a
+    heading or the title."""
     gathered: list[_Gathered] = []
     for group in groups:
         kind = BlockKind.HEADING if id(group) in headings else _kind_of(group, body, gathered)
@@ -120,6 +122,9 @@ def _gathered(groups: Iterable[LineGroup], body: BodyStyle, headings: Set[int]) 
 
 
 def _kind_of(group: LineGroup, body: BodyStyle, before: Sequence[_Gathered]) -> BlockKind:
+    """The kind of block that a group becomes if it is no heading. Text at an angle to the page
+    becomes a footnote too, so that it does not interrupt the prose. `before`: the blocks before it,
+    because a footnote is recognised by the text above it."""
     if group.kind is GroupKind.ROWS:
         return BlockKind.TABLE
     if group.kind is GroupKind.FORMULA:
@@ -265,6 +270,10 @@ def _is_prose(block: _Gathered) -> bool:
 
 
 def _continues(earlier: _Gathered, group: LineGroup) -> bool:
+    """Whether a group continues the open paragraph `earlier`. It does if a sentence or a bracket is
+    open at the end of the paragraph. A sentence may also go on with a capital letter, as in a name;
+    this counts only from one column or page to the next, after a full last line, and if the group
+    has several lines and no indent."""
     above = earlier.groups[-1]
     last, first = above.lines[-1], group.lines[0]
     if opens_box(first.text):
@@ -323,6 +332,9 @@ def _with_lists(blocks: Iterable[_Gathered]) -> list[_Gathered]:
 def _text_and_spans(
     block: _Gathered, vocabulary: Vocabulary, *, is_heading: bool
 ) -> tuple[str, tuple[Span, ...]]:
+    """The text of a block with its spans. The items of a list are on lines of their own. A heading
+    loses its bullet, the spaces between its letters ("a b s t r a c t") and the punctuation at its
+    end; its spans end where the shorter text ends."""
     if block.kind is BlockKind.LIST:
         return _on_lines([_joined_groups(item, vocabulary) for item in block.items])
     text, spans = _joined_groups(block.groups, vocabulary)

@@ -240,6 +240,9 @@ def _weighted(lines: Sequence[Line], shares: Sequence[float]) -> float:
 
 
 def _groups_of_column(lines: list[Line]) -> Iterator[LineGroup]:
+    """Yields the groups of one column from top to bottom. Each printed table is a group of its own,
+    neighbouring lines of a formula are one group, and the text between them is divided into
+    paragraphs and items."""
     usual_gap = _usual_gap([line for line in lines if not line.table])
     formulas = formula_lines(lines, usual_gap)
 
@@ -298,6 +301,8 @@ def _n_words(line: Line) -> int:
 
 
 def _text_groups(lines: Sequence[Line], usual_gap: float) -> Iterator[LineGroup]:
+    """Yields the paragraphs and items of lines of text. Lines that are written from right to left
+    are compared as if they were mirrored, so that the rules for indents fit them too."""
     seen = list(map(_mirrored, lines)) if is_right_to_left(lines) else lines
     start = 0
     for index in range(1, len(seen)):
@@ -325,6 +330,9 @@ def _is_item(lines: Sequence[Line]) -> bool:
 def _begins_group(
     current: Sequence[Line], line: Line, below: Line | None, usual_gap: float
 ) -> bool:
+    """Whether `line` begins a new paragraph or item, and does not continue the lines `current`
+    above it. `below` is the next line, None at the end; it shows whether `line` is indented.
+    `usual_gap`: white space between lines of one paragraph, in points."""
     above = current[-1]
     gap = line.top - above.bottom
     if (
@@ -335,6 +343,7 @@ def _begins_group(
         return True
     is_dash = bool(_DASH.match(line.text))
     is_name = is_plain_section_name(above.text) or (is_caps(above.text) > is_caps(line.text))
+    # a new item, or the text below the name of a section
     if (_BULLET.match(line.text) and not is_dash) or (len(current) == 1 and is_name):
         return True
     if len(current) <= _MAX_HEADING_LINES and _changes_face(above, line):

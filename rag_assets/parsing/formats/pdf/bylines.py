@@ -77,6 +77,8 @@ def _put_below(line: list["_Piece"], pieces: Sequence["_Piece"]) -> None:
 
 
 def _rows(words: Sequence[Segment]) -> list[_Row]:
+    """Puts words side by side into rows, the highest row first. The largest words begin the rows,
+    so that a small raised mark joins the row of its name."""
     rows: list[_Row] = []
     for word in sorted(words, key=lambda word: -word.size):
         row = next((row for row in rows if row.takes(word)), None)
@@ -88,6 +90,10 @@ def _rows(words: Sequence[Segment]) -> list[_Row]:
 
 
 def _by_style(row: _Row) -> dict[Style, list[_Piece]]:
+    """The words of a row by their style, from left to right. Words of the same style are one piece,
+    unless white space or a word of another style is between them. A small raised character, as
+    behind the name of an author, becomes MARK; a word that has only such marks belongs to the style
+    before it."""
     glyphs = [glyph for word in row.words for glyph in word.glyphs if not glyph.text.isspace()]
     line = median(g.bottom for g in glyphs if g.style.size > _SMALLER * row.size)
 

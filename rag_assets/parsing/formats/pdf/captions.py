@@ -100,6 +100,9 @@ def _leads_in(group: LineGroup) -> bool:
 
 
 def _may_be_title(group: LineGroup, table: LineGroup) -> bool:
+    """Whether a text above a table may be its title or its unit: it is short, and neither a
+    caption, a section heading nor the end of a sentence. It must also be bold, or centred above the
+    table and narrower, or in brackets, as in "(in millions)"."""
     text = group.plain_text.strip()
     if group.kind is not GroupKind.TEXT or group.is_aside or len(group.lines) > _MOST_TITLE_LINES:
         return False

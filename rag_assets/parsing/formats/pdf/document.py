@@ -87,6 +87,9 @@ def printed_front(file: RawFile, settings: ParsingSettings) -> PrintedFront:
 def _document(
     pdf: "PdfDocument", file: RawFile, settings: ParsingSettings, stated: Stated
 ) -> Document:
+    """Reads an open PDF into a document: lines, then groups of lines, then blocks. `stated` is not
+    read here, because `pdf` may be a copy of the first pages, which has no metadata. A cover page
+    is dropped, and its lines are counted with the running headers."""
     ocr = PageReader(settings.limits.timeout_s) if is_installed() else None
     pages, lines = read_pages(pdf, lines_with_tables, ocr)
     missing = _why_missing(ocr)
@@ -241,6 +244,8 @@ def _why_missing(ocr: PageReader | None) -> str:
 
 
 def _demand_text(pdf: "PdfDocument", pages: Sequence[PageText], missing: str) -> None:
+    """Raises UnreadableDocument if no page has text. The message says whether the pages are images
+    or blank; `missing` is its last sentence, on what can be done."""
     if any(page.n_chars for page in pages):
         return
     n_images = _n_image_pages(pdf, pages)
@@ -277,6 +282,8 @@ def _unread(pages: Sequence[PageText]) -> list[int]:
 
 
 def _notes(pages: Sequence[PageText], missing: str) -> tuple[str, ...]:
+    """Sentences for the user on pages that were read by OCR, in part or not at all. missing: the
+    sentence on why OCR did not read pages without text, and what to do."""
     notes = []
     if by_ocr := [page.number for page in pages if page.is_by_ocr]:
         notes.append(

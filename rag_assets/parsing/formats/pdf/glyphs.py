@@ -226,6 +226,10 @@ def _spaces_inside(glyphs: list[Glyph], at: int) -> list[int]:
 
 
 def _drawn(raw_textpage: Any, n_chars: int, geometry: Geometry) -> Iterator[Glyph]:
+    """Yields the characters in the order of the file, with their places in points on the page as it
+    is shown. White space has no place (all zero); a blank under the letters of a ligature is left
+    out, and so are characters outside the page. A font is read only at the beginning of a word or
+    where the height of the characters changes."""
     from pypdfium2 import raw
 
     rect, fonts = raw.FS_RECTF(), _Fonts(raw_textpage)
@@ -277,6 +281,8 @@ def _characters(raw_textpage: Any, n_chars: int) -> Iterator[tuple[int, str]]:
 
 
 def _quarter_turn(angle: float, page_turns: int) -> int:
+    """The direction of a character as it is shown, in quarter turns clockwise (0-3), or SKEWED if
+    it is at another angle. angle: in radians, without the rotation of the page."""
     quarters = angle / (pi / 2)
     if abs(quarters - round(quarters)) > _SKEW_TOLERANCE_QUARTERS:
         return SKEWED
@@ -295,6 +301,10 @@ class _Fonts:
         self._matrix = raw.FS_MATRIX()
 
     def style(self, index: int) -> FontStyle:
+        """The size and style of the character at `index`. The size is in points and includes the
+        scale of the text matrix, because a file may set size 1 and scale the text. Bold and italic
+        are read from the name of the font. PDFium's weight counts only for a font without a name;
+        its flag for italics always counts."""
         from pypdfium2 import raw
 
         size = raw.FPDFText_GetFontSize(self._raw_textpage, index)
