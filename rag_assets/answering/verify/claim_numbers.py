@@ -196,8 +196,9 @@ def _combined(quotes: Sequence[QuotedText]) -> list[Quantity]:
 
 
 def _computed(claimed: Quantity, numbers: Sequence[Quantity], *, is_ratio: bool) -> str | None:
-    """How the claimed number follows from two numbers of the quotes, or from all of them; None if
-    it does not."""
+    """Returns how the claimed number follows from two numbers of the quotes, or from the sum of all
+    of them, as in "3.3 = 12.4 - 9.1"; None if it does not follow. A pair that already has the
+    claimed number proves nothing, as "5 + 0" does not prove 5."""
     for one, other in permutations(numbers, 2):
         if any(
             part.kind == claimed.kind and is_rounded_to(claimed, abs(part.value))
@@ -293,13 +294,14 @@ def _texts_around(quotes: Sequence[QuotedText], question: str) -> str:
 
 
 def _is_code_in(code: str, text: str) -> bool:
-    """Whether a text has a code, in parts or with marks of layout too: "CO 2" and "λ_1"."""
+    """Whether a text has a code. Blanks and signs of the layout may be between its characters: "CO
+    2" and "λ_1" are "CO2" and "λ1"."""
     letters = r"[\W_]{0,2}".join(map(re.escape, code.removesuffix("s")))
     return re.search(rf"(?<![^\W_]){letters}s?(?![^\W_])", text, re.IGNORECASE) is not None
 
 
 def _codes_of(text: str, placed: Sequence[tuple[int, int, Quantity]]) -> Iterator[str]:
-    """The words with digits that are no quantities: "8x7B", the 2 of "Table 2"."""
+    """The words with digits that are not read as quantities: "8x7B", the 2 of "Table 2"."""
     for match in _DIGITS.finditer(text):
         if not any(start < match.end() and match.start() < end for start, end, _ in placed):
             yield match[0]
@@ -314,7 +316,8 @@ Extent = tuple[int, float]
 
 
 def misplaced_numbers(claim: str, rows: Sequence[QuotedRows]) -> list[str]:
-    """The numbers of the claim, as written, that occur in the quoted cells and belong elsewhere."""
+    """The numbers of the claim, as written, that are in the quoted cells but belong to another row
+    or column than the claim says."""
     said = _ClaimWords.of(claim)
     return list(
         dict.fromkeys(
@@ -360,8 +363,8 @@ class _ClaimWords:
 
     @cached_property
     def stems(self) -> frozenset[str]:
-        """The words without numbers: otherwise any 0 of the claim would name a row that is called
-        "0"."""
+        """The words of the claim without its numbers. With them, any 0 of the claim would name a
+        row that is called "0"."""
         starts = {start for start, _ in self.numbers}
         return frozenset(stem for at, stem in self.places if at not in starts)
 
@@ -470,8 +473,8 @@ class _Cells:
         return is_named and not self.said.stems & (own - name)
 
     def _exchanged(self) -> Iterator[str]:
-        """Numbers that changed places: "A and B reach 2 and 1", where the table has 1 for A and 2
-        for B."""
+        """Yields numbers that changed places: "A and B reach 2 and 1", where the table has 1 for A
+        and 2 for B. Only numbers with a single place in the table are compared."""
         for (at, number), (other_at, other) in combinations(self.said.numbers, 2):
             cell, other_cell = self._only_place(number), self._only_place(other)
             if cell is None or other_cell is None:
@@ -492,9 +495,9 @@ class _Cells:
 
     def _only_place(self, number: Quantity) -> tuple[int, frozenset[str]] | None:
         """Returns the row of a number, and the words that name its row and column; None if the
-        number is in no cell or in several. If several cells have the number, only those count whose
-        column the claim names best. A cell that is the name of its row, as in "22 March", has no
-        value."""
+        number has no place or more than one. If several cells have the number, only those count
+        whose column the claim names best. A cell that is the name of its row, as in "22 March", has
+        no value."""
         rows = self.quoted.table.rows
         values = [
             (nth, cell, given)

@@ -423,14 +423,14 @@ class JoinedText:
     left."""
 
     def original(self, at: int) -> int:
-        """The offset in the original text of the character at an offset."""
+        """The offset in the original text of the character at offset `at` of the joined text."""
         return at + sum(n_characters for cut, n_characters in self.cuts if cut < at)
 
 
 @lru_cache(maxsize=64)
 def without_interruptions(text: str) -> JoinedText:
-    """The text with the halves of its sentences joined; a line that could change what they say is
-    kept."""
+    """The text without the headers and footers that interrupt its sentences. A line that could
+    change the meaning of the sentence is kept."""
     kept: list[str] = []
     cuts: list[tuple[int, int]] = []
     behind = length = 0

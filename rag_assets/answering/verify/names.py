@@ -93,8 +93,9 @@ class Name:
 def names_in(question: str) -> list[Name]:
     """The names of a question in order, each once.
 
-    A question in title case or in capitals has no proper names and no acronyms, nor has one in
-    another language than English: there papers write them otherwise, or all nouns have capitals.
+    Proper names and acronyms are not read in a question in title case or in capitals, because every
+    word has capitals there; nor in another language than English, because papers write these names
+    otherwise, or the language writes all nouns with capitals.
     """
     if not is_in_latin_script(question):  # no blanks, or no capitals, tell names there
         return []
@@ -262,7 +263,8 @@ class _FoundWords:
 
     @cached_property
     def _initials(self) -> str:
-        """First letters of all words, with and without those that an acronym leaves out."""
+        """The first letters of all words in order, once without words such as "of" and once with
+        them, because an acronym may leave these out."""
         without = "".join(word[0] for word in self.words if word not in _FILLERS)
         return without + " " + "".join(word[0] for word in self.words)
 
@@ -339,8 +341,8 @@ def _may_be_short_for(acronym: str, word: str) -> bool:
 
 
 def _without_ordinary_parts(text: str) -> str:
-    """A compound without its parts in small letters: of "anti-Salmonella" and "IFN-defective" only
-    the name."""
+    """A compound without its parts in small letters: "anti-Salmonella" gives "Salmonella", and
+    "IFN-defective" gives "IFN"."""
     parts = re.split(r"(?<=\w)[-‐‑–−](?=\w)", text)
     return "-".join(part for part in parts if not part.islower()) or text
 

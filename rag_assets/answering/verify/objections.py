@@ -85,8 +85,8 @@ class Objection:
 
     @property
     def is_doubt(self) -> bool:
-        """Whether the claim may be right all the same: it is published with the reason as its mark,
-        unless a second look overrules or confirms the doubt."""
+        """Whether the claim may be right in spite of the objection. Such a claim is published with
+        the reason beside it, unless a second look removes the doubt or confirms it."""
         return self.reason not in _PROVEN
 
 

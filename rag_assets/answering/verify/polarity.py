@@ -104,7 +104,8 @@ class _Word:
 
     @property
     def direction(self) -> tuple[str, int] | None:
-        """Dimension and sign, turned round by a negation before it."""
+        """The dimension of the word and its sign there; a negation before the word changes the
+        sign. None for a word without a direction."""
         found = _DIRECTIONS.get(self.stem)
         return found and (
             found[0],

@@ -266,6 +266,8 @@ def _find_interrupted(quote: str, text: str) -> QuotePlace | None:
 
 
 def _find_exact(quote: str, text: str) -> QuotePlace | None:
+    """The first place that has the quote character by character and cuts no word or number; None if
+    there is none."""
     at = text.find(quote)
     while at >= 0:
         if _ends_between_words(text, at, at + len(quote)):
@@ -275,8 +277,8 @@ def _find_exact(quote: str, text: str) -> QuotePlace | None:
 
 
 def _find_normalized(quote: str, text: str) -> QuotePlace | None:
-    """The first place that is the same text when normalized and has the same numbers: "57" is not
-    "5-7"."""
+    """The first place that is the same text as the quote when both are normalized, with the same
+    numbers: "57" is not "5-7". None if there is none."""
     folded, wanted = normalized(text), normalized(quote).text
     at = folded.text.find(wanted) if wanted else -1
     while at >= 0:

@@ -34,7 +34,7 @@ class TableCell:
 
     @property
     def is_value(self) -> bool:
-        """Whether the cell holds a value, not a name, as the reader of tables decides it."""
+        """Whether the cell has a value and not a name, by the rule of the reader of tables."""
         return is_value(self.text)
 
 
@@ -250,6 +250,8 @@ def _has_value(row: TableRow) -> bool:
 
 
 def _cells(line: str, start: int) -> Iterator[TableCell]:
+    """Yields the cells of a line, which begins at offset `start` of the chunk. "IC50 (nM): 3.4" has
+    the column "IC50 (nM)" and the text "3.4"."""
     for position, piece in enumerate(line.split(SEPARATOR)):
         found = _LABELLED.fullmatch(piece)
         column, text = (

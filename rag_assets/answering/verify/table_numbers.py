@@ -49,7 +49,7 @@ def agree(claimed: Quantity, given: Quantity) -> bool:
 
 
 def _is_per_left_out(one: Quantity, other: Quantity) -> bool:
-    """Whether one lacks the divisor of the other: "5 mg" for "5 mg/day"."""
+    """Whether one kind is the other without its divisor: "5 mg" for "5 mg/day"."""
     short, long = sorted((one.kind, other.kind), key=len)
     return long.startswith(f"{short}/")
 
@@ -91,6 +91,8 @@ def _is_rounded(claimed: Quantity, amount: Decimal, given: Quantity, other: Deci
 
 
 def _is_close_measurement(claimed: Quantity, given: Quantity) -> bool:
+    """Whether the given number is written with decimals and the claimed one, without signs, differs
+    from it by at most 5 per cent. p values are never close."""
     is_measured = "." in given.written and claimed.kind != P_VALUE
     return is_measured and abs(abs(claimed.value) - abs(given.value)) <= _ROUNDED_SHARE * abs(
         given.value

@@ -62,7 +62,8 @@ class ClaimOutcome:
 
     @property
     def left_out(self) -> LeftOut | None:
-        """For a reader of the answer; None where the claim is published."""
+        """The claim with the reason why it is not published, for a reader of the answer; None if it
+        is published."""
         if self.objection is None or self.holds:
             return None
         quote = next((one.quote for one in self.proposed.citations), "")
@@ -77,7 +78,7 @@ class VerifiedClaims:
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """The claims that hold."""
+        """The claims that are published, with a mark or without."""
         return tuple(one.claim for one in self.outcomes if one.claim is not None and one.holds)
 
     @property
@@ -114,7 +115,8 @@ def verify(
     question: str,
     papers: Mapping[str, PaperFacts] | None = None,
 ) -> VerifiedClaims:
-    """Keep the citations that are found in the chunks given, and the claims that these carry.
+    """Keep the citations that are found in the chunks given, and the claims that these citations
+    support.
 
     given: by id, the chunks whose contexts the answerer read, then others of their papers.
     question: a claim may repeat its numbers without a quote. papers: by id; a claim may repeat
@@ -291,9 +293,10 @@ class SupportScorer(Protocol):
 def with_verdicts(verified: VerifiedClaims, scoring: Scoring, question: str) -> VerifiedClaims:
     """The claims as they are published after the second look.
 
-    What is carried in part is replaced by the sentence that the second look wrote, if the rules
-    find nothing against it, else marked. A proven contradiction stays one, with the reason of the
-    second look. A doubt is overruled by a model that did not write the claim.
+    A claim that its quotes carry in part is replaced by the sentence that the second look wrote, if
+    the rules find nothing against that sentence; else the claim is marked. A proven contradiction
+    stays, and gets the reason of the second look too. A doubt is removed by a model that did not
+    write the claim.
     """
     corrected = scoring.corrected or ("",) * len(scoring.supports)
     verdicts = zip(scoring.supports, corrected, strict=True)
@@ -358,6 +361,8 @@ class EmbeddedSupport:
         self._encoder = encoder
 
     def scores(self, verified: VerifiedClaims, _question: str) -> Scoring:
+        """Scores each claim by its likeness to its quotes. A claim that is itself a quote has no
+        score. No model takes a second look, so the question is not used."""
         claims = [one.claim for one in verified.candidates if one.claim is not None]
         found = iter(self._similarities([claim for claim in claims if not claim.is_quote]))
         return Scoring(

@@ -44,11 +44,12 @@ def without_years(question: str) -> str:
 
 
 def are_in(asked: Sequence[NumberRange], years: frozenset[int]) -> bool:
+    """Whether one of the years is in one of the ranges that are asked for."""
     return any(year in one for one in asked for year in years)
 
 
 def years_in(text: str) -> frozenset[int]:
-    """The years that a text is about, by form."""
+    """The years that a text names; "FY2019" and "CY 2019" count as 2019."""
     return frozenset(
         int(one.value) for one in quantities(_FISCAL.sub("", text)) if one.kind == YEAR
     )

@@ -81,7 +81,7 @@ def _what_it_is(head: bytes) -> str:
 def _reason(code: int | None) -> str:
     """Returns why PDFium could not open a file and what to do, as a phrase that follows the name of
     the file. PDFium has no error code for a file without pages: it reports success. None and every
-    other code mean that the file is broken."""
+    code that is not in the list mean that the file is broken."""
     from pypdfium2 import raw
 
     reasons = {
