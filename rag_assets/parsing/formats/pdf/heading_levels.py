@@ -167,6 +167,13 @@ class _Numbers:
         self._open: list[_OpenNumber] = []
 
     def rank(self, text: str, style: HeadingStyle) -> int | None:
+        """The rank of a heading by its number, 1 for the highest; None if it has no number, or a
+        label as in "Appendix A".
+
+        The heading becomes an open one, so headings must be given in reading order, each once. A
+        number of several parts gets one rank per part: "2.1" is one below "2". A number of one part
+        gets the rank of the open heading whose number has the same form, or else one below the last
+        open one."""
         number = heading_number(text)
         if zone_named(text) in _BESIDE_BODY:
             self._open = []  # an appendix counts anew
@@ -175,9 +182,12 @@ class _Numbers:
         number = self._as_letter(number)
         form = (number.style, _closer(text))
         if len(number.parts) > 1:
+            # If the open "2" has rank 2 (below main sections without numbers), "2.1" gets rank 3.
             base = next((one for one in self._open if one.number.style == number.style), None)
             rank = len(number.parts) + (base.rank - len(base.number.parts) if base else 0)
         else:
+            # An open number of the same form is alike. Without one, an appendix "A." continues open
+            # sections "1.", "2." that have the same style.
             single = [one for one in self._open if len(one.number.parts) == 1]
             alike = [one for one in single if one.form == form] or [
                 one for one in single if one.style == style and _may_be_annex(one, number)

@@ -65,6 +65,11 @@ def with_headings_joined(groups: Sequence[LineGroup], body: BodyStyle) -> list[L
 
 
 def _goes_on(above: LineGroup, group: LineGroup, body: BodyStyle) -> bool:
+    """Whether a group is a further line of the heading or title in the group above it.
+
+    Both are in one column with little white space between, have the same style, and the upper one
+    looks unlike the body. A group with a number or a usual name of a section begins a new
+    heading."""
     if not above.is_prose or group.kind is not GroupKind.TEXT or above.is_aside or group.is_aside:
         return False
     last, first = above.lines[-1], group.lines[0]
@@ -77,11 +82,14 @@ def _goes_on(above: LineGroup, group: LineGroup, body: BodyStyle) -> bool:
         return False
     if is_prose(group, body):
         return False
+    # An indented line that is not centred continues only a numbered heading, whose later lines
+    # begin below its title.
     middles = ((last.left + last.right) / 2, (first.left + first.right) / 2)
     is_indented = first.left - last.left > first.size and abs(middles[0] - middles[1]) > first.size
     if is_indented and heading_number(above.plain_text) is None:
         return False
     style, other = HeadingStyle.of(above), HeadingStyle.of(group)
+    # Small letters may follow capitals, but not capitals small letters.
     is_alike = style.is_caps >= other.is_caps and replace(style, is_caps=False) == replace(
         other, is_caps=False
     )
@@ -176,10 +184,18 @@ class Headings:
         )
 
     def _is_sure(self, at: int, group: LineGroup, body: BodyStyle) -> bool:
+        """Whether the text of a group alone proves that it is a heading: it is in the file's
+        outline, or it is the usual name of a section, or it is a number and a title.
+
+        List items have numbers such as "2." too, so a number of one part is a proof only in italics
+        or in a style that is unlike the body's; a number of several parts, such as "2.1", is one in
+        any style."""
         text = group.plain_text.strip()
         if self.entries.depth(text, group.page) is not None:
             return True
-        if is_plain_section_name(text):  # in a box of the first page, closing matter closes nothing
+        # The first half of a paper may have a box with its funding, which is no section. A small
+        # letter and a full stop are the end of a sentence ("... these results.").
+        if is_plain_section_name(text):
             is_early = names_closing_matter(text) and 2 * at < len(self.groups)
             return not is_early and not (text[0].islower() and text.endswith("."))
         number = heading_number(text)
@@ -269,12 +285,19 @@ class Headings:
 
 
 def _longest_rising(numbered: Sequence[tuple[int, Values]]) -> set[int]:
+    """The indices of the headings in the longest series of rising numbers: of those numbered 1, 2,
+    7, 3, 4 all but the 7.
+
+    numbered: the index and the number of each heading, in reading order."""
+    # `ends[n]` is the lowest number that ends a series of n + 1 numbers; `places` has the place of
+    # each number in the longest series that it ends.
     ends: list[Values] = []
     places: list[int] = []
     for _, values in numbered:
         place = bisect_left(ends, values)
         ends[place : place + 1] = [values]
         places.append(place)
+    # From the end back, the series takes the nearest number of each place.
     wanted, row = len(ends) - 1, set[int]()
     for (at, _), place in zip(reversed(numbered), reversed(places), strict=True):
         if place == wanted:
@@ -316,6 +339,11 @@ def _is_under(group: LineGroup, above: LineGroup) -> bool:
 
 
 def _may_be_heading(group: LineGroup, body: BodyStyle) -> bool:
+    """Whether the form of a group allows it to be a heading; its style and what is around it decide
+    later.
+
+    A heading is short, hardly smaller than the body, mostly letters, and no caption. Text with
+    addresses, rows of dots or an open bracket is not a heading."""
     text = group.plain_text.strip()
     if not group.is_prose or group.is_aside or len(group.lines) > _MAX_LINES:
         return False
@@ -324,6 +352,8 @@ def _may_be_heading(group: LineGroup, body: BodyStyle) -> bool:
     ):  # an entry of contents
         return False
     is_name = is_plain_section_name(text)
+    # Names of sections and numbered headings may be in small capitals, which are smaller than the
+    # body.
     smallest = (
         _SMALL_CAPITALS if is_name or (is_caps(text) and heading_number(text)) else _NOT_SMALLER
     )

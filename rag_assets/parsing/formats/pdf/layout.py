@@ -217,6 +217,10 @@ def _bands(segments: Sequence[Segment], gutter: float) -> list[_PageSlice]:
 
 
 def _slices(segments: Sequence[Segment], gutter: float) -> list[list[Segment]]:
+    """The segments in slices from top to bottom.
+
+    A slice ends where text begins or ceases to cross the gutter, and, among segments beside the
+    gutter, at white space that runs through both columns."""
     slices: list[list[Segment]] = []
     crossed, floor = True, float("-inf")
     for segment in sorted(segments, key=_middle):
@@ -408,6 +412,9 @@ def _beside_larger_text(segments: Sequence[Segment], usual: float) -> set[Segmen
 
 
 def line_of(row: Sequence[Segment], column: Column, frame: Frame) -> Line:
+    """The line that the segments of a row form, with its cells in the order of the segments.
+
+    Its size is that of the longest segment. Its font is empty if the segments have several."""
     n_chars = sum(len(s.text) for s in row) or 1
     cells = _cells(row)
     return Line(
@@ -429,6 +436,8 @@ def line_of(row: Sequence[Segment], column: Column, frame: Frame) -> Line:
 
 
 def _cells(row: Sequence[Segment]) -> list[list[Segment]]:
+    """The segments of a row as cells. A row that would have two cells, the first only a bullet or a
+    number as in "2.1 Mills", is one cell: a list item or a numbered heading."""
     cells: list[list[Segment]] = []
     for segment in row:
         if cells and _belong_together(cells[-1], segment):
@@ -443,12 +452,17 @@ def _cells(row: Sequence[Segment]) -> list[list[Segment]]:
 
 
 def _belong_together(cell: Sequence[Segment], segment: Segment) -> bool:
+    """Whether a segment is in one cell with the segments before it: white space decides.
+
+    Two numbers are always two cells. The sign of a currency begins a cell, and the amount after it
+    belongs to it across any gap, as do ")" and "%" after an amount."""
     if _NUMBER.fullmatch(segment.text) and _NUMBER.fullmatch(cell[-1].text):
         return False
     if _CURRENCY.fullmatch(
         segment.text
     ):  # the sign of an amount starts its cell, however near the last one is
         return False
+    # The gap is on the left of the cell where the row reads from right to left.
     gap = max(segment.left - max(s.right for s in cell), min(s.left for s in cell) - segment.right)
     if gap <= _CELL_GAP_EMS * min(segment.size, cell[-1].size):
         return True

@@ -66,10 +66,17 @@ def line_numbers(segments: Sequence[WordRun]) -> set[int]:
 
 
 def _column(segments: Sequence[WordRun], side: int) -> list[_NumberedRun]:
+    """The line numbers in one margin from top to bottom; empty if the numbers there do not count
+    lines.
+
+    side: 1 for the left margin, -1 for the right one. Horizontal places are multiplied by it, so
+    that in both margins a smaller value is farther out."""
     numbers: list[_NumberedRun] = []
     edges: list[float] = []
     for segment in segments:
         drawn = [glyph for glyph in segment.glyphs if not glyph.text.isspace()]
+        # In the right margin a run is read from its end, so its digits are turned round again
+        # below.
         digits = list(
             _digits(list(dropwhile(lambda glyph: glyph.text.isspace(), segment.glyphs[::side])))
         )
@@ -85,6 +92,7 @@ def _column(segments: Sequence[WordRun], side: int) -> list[_NumberedRun]:
             edges.append(min(side * edge for glyph in rest for edge in (glyph.left, glyph.right)))
     if len(numbers) < _MIN_NUMBERS or not edges:
         return []
+    # The outer edge of the text, but for the few runs that reach farther out.
     edge = sorted(edges)[int(_OUTLIERS * len(edges))]
     column = sorted((one for one in numbers if one.inner <= edge + 1), key=lambda one: one.middle)
     return column if _counts_lines(column, segments) else []
@@ -98,6 +106,10 @@ def _digits(glyphs: Sequence[Glyph]) -> Iterator[Glyph]:
 
 
 def _counts_lines(column: Sequence[_NumberedRun], segments: Sequence[WordRun]) -> bool:
+    """Whether numbers below each other count the lines of a page.
+
+    They rise by one step, most are at the same distance, together they count at least half of the
+    lines, and most are beside prose or an empty line."""
     if len(column) < _MIN_NUMBERS:
         return False
     pairs = list(pairwise(column))
@@ -107,6 +119,8 @@ def _counts_lines(column: Sequence[_NumberedRun], segments: Sequence[WordRun]) -
     n_usual = sum(abs(pitch - usual) <= _SAME_PITCH * usual for pitch in pitches)
     if step < 1 or n_steps < _MOST * len(pairs) or n_usual < _MANY * len(pairs):
         return False
+    # Lines of the page, and for each number the most words of a run on its line: one word at most,
+    # the number itself, means an empty line.
     rows = {round((segment.top + segment.bottom) / 2) for segment in segments}
     words = {round(one.middle): one.n_words for one in column}
     for segment in segments:

@@ -75,6 +75,7 @@ class PageReader:
         )
 
     def _loaded(self) -> Any:
+        """The OCR engine, which loads its models at the first call and is kept for later pages."""
         if self._engine is None:
             from rapidocr import RapidOCR
 

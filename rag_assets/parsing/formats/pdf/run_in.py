@@ -74,6 +74,11 @@ def run_ins(groups: Sequence[LineGroup], body: BodyStyle) -> dict[int, RunIn]:
 
 
 def _run_in(groups: Sequence[LineGroup], at: int, body: BodyStyle) -> RunIn | None:
+    """The heading that group `at` begins with; None if it begins like any paragraph.
+
+    Its first words are in a face unlike the body's and read like a heading, and the text after them
+    is in another face. A sentence must begin after them, and they end with a stop or are in bold;
+    after a colon the text may begin with a small letter ("Design: a survey")."""
     group = groups[at]
     if not group.is_prose or group.is_aside or group.size < _LEAST_SIZE_OF_NAME * body.size:
         return None
@@ -88,6 +93,7 @@ def _run_in(groups: Sequence[LineGroup], at: int, body: BodyStyle) -> RunIn | No
     text, rest = parts[0].plain_text.strip(), below.plain_text.strip()
     if not _may_open(parts[0], below, face, body) or _is_item(group):
         return None
+    # The stop may be in the face of the heading or in that of the text, and dashes may follow it.
     has_stop = text.endswith(_STOPS) or rest.startswith(_STOPS)
     has_stop |= text.rstrip(_DASHES).endswith(_STOPS)
     first = next(filter(str.isalnum if has_stop else str.isalpha, rest), "")

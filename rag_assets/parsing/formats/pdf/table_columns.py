@@ -131,6 +131,8 @@ def _middle(word: Segment) -> float:
 
 
 def _on_lines(words: Sequence[Segment]) -> list[list[Segment]]:
+    """The words of each printed line from left to right, lines from top to bottom. Raised and
+    lowered characters are on the line of the word they belong to, like the 2 of "m²"."""
     lines: list[list[Segment]] = []
     for word in sorted(words, key=_middle):
         line = lines[-1] if lines else []
@@ -139,6 +141,7 @@ def _on_lines(words: Sequence[Segment]) -> list[list[Segment]]:
             line.append(word)
         else:
             lines.append([word])
+    # By height, raised or lowered characters became a line of their own; now they join their words.
     whole: list[list[Segment]] = []
     for line in lines:
         if whole and (_is_beside(line, whole[-1]) or _is_beside(whole[-1], line)):
@@ -181,16 +184,25 @@ def _is_parted(word: Segment, following: Segment, down: Sequence[Rule]) -> bool:
 
 
 def _belongs(text: Sequence[Segment], word: Segment) -> bool:
+    """Whether a word is in one text (one cell) with the words before it on its line.
+
+    White space decides, in ems of the smaller of both sizes. How much is allowed depends on the
+    words: two numbers are two cells, but a sign may be far from its amount."""
     last = text[-1]
     gap = (word.left - max(other.right for other in text)) / max(min(word.size, last.size), 1.0)
+    # Pieces of one word, whatever they are.
     if gap <= _TOUCHING:
         return True
+    # "$" and its amount, which may be at the other end of a column; words only at a usual distance.
     if _CURRENCY.fullmatch(last.text):
         return gap <= (_WORD_SPACE if any(map(str.isalpha, word.text)) else _LONGEST_SIGN_GAP)
+    # The sign of the next amount begins a text of its own.
     if _CURRENCY.fullmatch(word.text):
         return gap <= _NEAR and not is_value(last.text)
+    # "12" and "%", which may have a column of its own.
     if word.text == "%" and is_value(last.text):
         return gap <= _LONGEST_SIGN_GAP
+    # After a comma, and beside a bracket or a sign such as "±", the usual space between words.
     if (
         last.text.endswith(",")
         or _CLOSING.fullmatch(word.text)
@@ -198,6 +210,7 @@ def _belongs(text: Sequence[Segment], word: Segment) -> bool:
         or _JOINS.fullmatch(last.text)
     ):
         return gap <= _WORD_SPACE
+    # Two numbers are two cells, but an error in brackets belongs to its value: "2.8 (0.3)".
     if _NOT_LETTERS.fullmatch(last.text) and _NOT_LETTERS.fullmatch(word.text):
         return (
             gap <= _NEAR
@@ -311,6 +324,10 @@ def _ruled_off(
 
 
 def _columns(lines: Sequence[PrintedLine]) -> list[Interval]:
+    """The columns that the texts of these lines form, from left to right.
+
+    Texts that overlap sideways are in one column. Lines with a single text do not count, nor do
+    texts that span columns."""
     rows = [[text.place for text in line.texts] for line in lines if len(line.texts) > 1]
     columns: list[Interval] = []
     n_texts: list[int] = []

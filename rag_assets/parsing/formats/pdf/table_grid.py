@@ -191,6 +191,11 @@ class _Part:
         return 0 if comes_again else len(titles)
 
     def cells(self) -> list[Cell]:
+        """The cells of the header and of the rows below it; row 0 is the first line of the header.
+
+        The body is read in bands, which end at rules over the whole table and at the edges of
+        shaded rows. In a band, shorter rules separate the rows if there is one between each two of
+        them; otherwise the places of the texts decide."""
         region, columns, lines = self.region, self.columns, self.lines
         n_header = self.header.end - self.header.start
         header = self.names
@@ -209,6 +214,8 @@ class _Part:
                 rows, labels = ruled_rows(band, own)
             else:
                 rows, labels = rows_of(band, usual, is_bounded=len(bands) > 1)
+            # A rule directly above a band may end a group of rows; the edge of a shaded row may
+            # not.
             above = [line.middle for line in lines if line.middle < band[0].middle]
             is_ruled = any(max(above, default=0.0) < edge < band[0].middle for edge in self.edges)
             table.add(rows, labels, is_ruled=is_ruled)

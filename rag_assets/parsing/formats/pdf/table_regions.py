@@ -187,6 +187,7 @@ class Captions:
 
     @classmethod
     def among(cls, segments: Sequence[Segment]) -> "Captions":
+        """Finds the captions of tables and figures among the segments of a page."""
         kinds = [(kind_of_caption(segment.text, segment.bold), segment) for segment in segments]
         of_tables, of_figures = (
             tuple(_paragraph(segment, segments) for kind, segment in kinds if kind == wanted)
@@ -306,6 +307,11 @@ def _stacks(rules: Sequence[Rule]) -> list[list[Rule]]:
 def _areas_between(
     rules: Sequence[Rule], words: Sequence[Segment], drawings: Drawings, captions: Captions
 ) -> Iterator[Rectangle]:
+    """The areas of tables between the rules of one stack, from top to bottom.
+
+    rules: rules with the same ends, from top to bottom. An area grows from one space between two
+    rules to the next while these contain rows of cells, or nothing, as between the two rules of a
+    double line. It ends at a caption, and at a space whose lines are not rows of cells."""
     left, right = rules[0].start, rules[0].end
     inside = [word for word in words if left - 2 <= (word.left + word.right) / 2 <= right + 2]
     lines = printed_lines(inside)
@@ -316,16 +322,22 @@ def _areas_between(
             (nth for nth, line in enumerate(between) if captions.begin_in(line)), len(between)
         )
         rows = between[:first_caption]
+        # Lines as wide as the table and without gaps are prose. A table with a caption may have
+        # some.
         n_full = sum(_fills(line, right - left) for line in rows)
         is_captioned = captions.is_captioned((left, above.at, right, below.at))
         most = len(rows) / 2 if is_captioned else 1
+        # Before any row was found, a space may belong to the text above the caption of the next
+        # table.
         is_begun = (
             top is not None or below is rules[-1] or not _is_of_next(between, first_caption, below)
         )
+        # Names of columns right above a rule may be the header of a table that begins below.
         is_whole = is_captioned or not _ends_in_header(
             rows, [line for line in lines if line.middle > below.at]
         )
         is_last = len(rows) > 1 or below is rules[-1]
+        # Lines without cells below a table that has no caption are text after it.
         are_lines = top is not None and is_last and all(len(line.texts) == 1 for line in rows)
         is_table = (
             bool(rows)
@@ -334,6 +346,7 @@ def _areas_between(
             and is_whole
             and not (are_lines and not is_captioned)
         )
+        # The area ends at the rule below, or above a caption in the space.
         if is_table or (not between and top is not None):
             top = above.at if top is None else top
             bottom = below.at if first_caption == len(between) else between[first_caption].top

@@ -252,6 +252,8 @@ def _spanning_labels(band: Sequence[TableLine]) -> list[tuple[int, list[Placed]]
 
 
 def _joined(lines: Sequence[TableLine], usual: float) -> Iterator[PrintedRow]:
+    """The rows that the lines form, from top to bottom; `_goes_on` decides which line continues the
+    row above it. usual: see `usual_distance`."""
     row: list[TableLine] = []
     for nth, line in enumerate(lines):
         below = lines[nth + 1] if nth + 1 < len(lines) else None

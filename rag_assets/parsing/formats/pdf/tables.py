@@ -269,6 +269,11 @@ def lines_with_tables(page: PageText) -> list[list[Line]]:
 def _ruled_tables(
     layer: Layer, drawings: Drawings, captions: Captions, sideways: Sequence[Segment]
 ) -> list[Printed]:
+    """The tables of a layer that are found by what is drawn.
+
+    They are between rules, in pictures that have the caption of a table and none of a figure, or,
+    with one column, in tinted boxes with a bar at the top. sideways: texts at a right angle to the
+    layer's, with their places in its frame."""
     pictures = [
         area
         for area in drawings.figures
@@ -277,6 +282,7 @@ def _ruled_tables(
     words = layer.words() if pictures or len(drawings.across) > 1 else []
     areas = ruled_areas(words, drawings, captions)
     tables = []
+    # A picture that overlaps an area between rules adds nothing.
     for area in [
         *areas,
         *(one for one in pictures if not any(shared_size(one, area) for area in areas)),
@@ -355,6 +361,8 @@ def _with_captions_apart(segments: Sequence[Segment], captions: Captions) -> lis
 def _with_runs(
     lines: Sequence[Line], frame: Frame, drawings: Drawings, captions: Captions
 ) -> list[Line]:
+    """The lines of a column, in which one line with a table takes the place of each run of rows
+    without rules, if the run reads as a table."""
     found: list[Line] = []
     at = 0
     for start, end in runs_of_rows(lines):
@@ -375,6 +383,7 @@ def _with_runs(
             TableRegion(frame, area, words, drawings_in(drawings, area)), drawings, captions
         )
         if table:
+            # Lines above the cells are the table's title, and remain lines of text.
             titles = [line for line in run if line.bottom <= table.area[1]]
             found += [*lines[at:start], *titles, _table_line(table, run[0].column)]
             at = end
@@ -479,6 +488,8 @@ def _placeholder(table: Printed) -> Segment:
 
 
 def _table_line(table: Printed, column: Column) -> Line:
+    """A table as one line, so that it keeps its place among the lines of its column. The text has
+    the texts of all cells; size and face have no meaning."""
     left, top, right, bottom = table.area
     text = " ".join(cell.text.replace("\n", " ") for cell in table.cells)
     return Line(

@@ -137,6 +137,8 @@ def page_as_filled(pdf: "PdfDocument", index: int) -> "PdfPage":
 
 
 def _is_filled_field(pdf: "PdfDocument", page: "PdfPage", at: int) -> bool:
+    """Whether annotation `at` of a page is a text field or a combo box with a value. Buttons, check
+    boxes and comments are not."""
     from pypdfium2 import raw
 
     annotation: Any = raw.FPDFPage_GetAnnot(page, at)
@@ -144,6 +146,7 @@ def _is_filled_field(pdf: "PdfDocument", page: "PdfPage", at: int) -> bool:
         return False
     try:
         kind = raw.FPDFAnnot_GetFormFieldType(pdf.formenv, annotation)
+        # Called without a buffer, PDFium returns how many bytes the value has.
         has_value = raw.FPDFAnnot_GetFormFieldValue(pdf.formenv, annotation, None, 0) > _EMPTY
         return kind in (raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX) and has_value
     finally:
@@ -302,6 +305,11 @@ def read_page(pdf: "PdfDocument", index: int, ocr: PageReader | None = None) -> 
 
 
 def _layers(glyphs: list[Glyph], geometry: Geometry) -> tuple[Layer, ...]:
+    """The characters of a page as one layer per direction, the direction with most characters
+    first.
+
+    Dots that lead to a page number are left out, and so are line numbers in the margins of upright
+    text. Text at an odd angle is a layer too, in the frame of upright text."""
     by_turn = Counter(glyph.turn for glyph in glyphs if not glyph.text.isspace())
     layers = []
     for turn, _ in by_turn.most_common():
@@ -362,6 +370,8 @@ class _OpenSegment:
     glyphs: list[Glyph] = field(default_factory=list)
 
     def add(self, glyph: Glyph, box: tuple[float, float, float, float]) -> None:
+        """Adds a character that is not white space. box: its left, top, right and bottom in points
+        of the reading frame."""
         text, style = glyph.text, glyph.style
         if not self.styles:
             self.left, self.top, self.right, self.bottom = box
@@ -390,6 +400,11 @@ class _OpenSegment:
         return left - self.right <= gap_ems * em and self.left - right <= gap_ems * em
 
     def closed(self) -> Segment:
+        """The finished segment; at least one character must have been added.
+
+        Its size is that of most characters. In its text raised digits are superscripts, ligatures
+        are letters, and a large initial is joined to its word ("T he" -> "The"); `glyphs` remain as
+        printed."""
         n_chars = self.styles.total()
         sizes: Counter[float] = Counter()
         for style, count in self.styles.items():

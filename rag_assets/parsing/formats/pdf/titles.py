@@ -137,6 +137,9 @@ class TitleReader:
             candidates = standing_out[:1] or large
 
         def evidence(at: int) -> tuple[bool, bool, bool, bool, int, float]:
+            """What makes group `at` the likely title, the most important first: the candidate with
+            the greatest tuple wins. Between equals it is the larger one, then the higher one on the
+            page."""
             group = page[at]
             return (
                 self._is_confirmed(at, page),
@@ -236,6 +239,11 @@ class TitleReader:
         return False
 
     def _is_confirmed(self, at: int, page: Sequence[LineGroup]) -> bool:
+        """Whether something besides its style confirms that group `at` of the page is the title.
+
+        The file's metadata or authors listed below it confirm any group. An abstract, a first
+        section or prose below it, or a running head with the same words, confirm a group only if it
+        does not read like a name of persons or of a company."""
         group, below = page[at], page[at + 1 :]
         if self._is_in_metadata(group) or self._is_above_authors(at, page):
             return True
@@ -270,6 +278,10 @@ def _n_words(group: LineGroup) -> int:
 
 
 def _may_be_title(group: LineGroup) -> bool:
+    """Whether a group may be a title by its place and form.
+
+    A title is in the upper part of the page, is not too long, and is one sentence at most. A stamp
+    such as "RETRACTED" is no title, nor is a heading such as "Abstract" or "1 Introduction"."""
     if group.is_aside or not group.is_prose or is_stamp(group.plain_text):
         return False
     if _opens_paper(group):
