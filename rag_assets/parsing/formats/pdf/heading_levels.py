@@ -50,8 +50,11 @@ def levels_of(headings: Sequence[LineGroup], entries: Outline) -> list[int]:
 def _ranks(
     headings: Sequence[LineGroup], styles: Sequence[HeadingStyle], entries: Outline
 ) -> list[int]:
-    """What is stated; else what most headings in the same style have; else one below all styles
-    that stand out more. A style seen once is above no other."""
+    """The rank of each heading, 1 for the highest.
+
+    It is the rank that its number or the file's outline states; else the one that most headings in
+    the same style have; else one below all styles that stand out more. A style that occurs once
+    puts no other style below it."""
     texts = [heading.plain_text.strip() for heading in headings]
     zones = list(map(zone_named, texts))
     is_main = [
@@ -77,6 +80,7 @@ def _ranks(
     for style, n in n_main.items():
         if style == main or (n >= _FEWEST_MAIN and n > _MAIN_SHARE * n_others[style]):
             settled.setdefault(style, 1)
+    # Styles that have no rank yet, the strongest first: one below those before them.
     deepest = 0
     ordered = sorted(set(styles), key=lambda style: style.weight, reverse=True)
     for _, equal in groupby(ordered, key=lambda style: style.weight):
@@ -87,6 +91,8 @@ def _ranks(
             deepest = max(deepest, own)
         settled |= {style: own for style in alike if style not in settled}
     last_front = headings[0].page + _FRONT_PAGES if headings else 0
+    # References, statements, annexes and an abstract on the first pages are main sections in any
+    # style.
     is_apart = [
         zone in _BESIDE_BODY
         or (zone is Zone.FRONT and heading.page <= last_front)
@@ -108,7 +114,8 @@ Form = tuple[NumberStyle, str]
 
 
 def number_form(text: str) -> Form | None:
-    """The form of a number of one part before a heading; None without one."""
+    """The kind of the number before a heading, and the sign after it: "IV. Results" -> ("roman",
+    "."). None without a number, for several parts ("2.1") and for a label ("Appendix A")."""
     number = heading_number(text)
     if number is None or number.label or len(number.parts) > 1:
         return None
@@ -136,7 +143,10 @@ def _stated(
     entries: Outline,
     main: HeadingStyle | None,
 ) -> list[int | None]:
-    """The ranks that numbers and the file's outline state."""
+    """The rank that each heading states; None if it states none.
+
+    A name as in "Chapter 2" counts first, then the number, then the depth in the file's outline, if
+    the outline has more than one depth."""
     depths = [entries.depth(heading.plain_text, heading.page) for heading in headings]
     known = {depth for depth in depths if depth}
     stated: list[int | None] = []
@@ -150,17 +160,16 @@ def _stated(
 
 
 def _may_be_annex(section: _OpenNumber, number: HeadingNumber) -> bool:
-    """Whether a letter counts on from sections with digits, as an appendix before the references
-    does."""
+    """Whether a heading with a letter may continue a section with digits: an appendix "A." before
+    the references continues "5."."""
     return section.number.style == "arabic" and number.style == "letter"
 
 
 class _Numbers:
     """The numbered headings that are open while headings are read in order.
 
-    A form of numbers ("IV.", "A.", "1)") that is new opens a rank below the last one, unless it is
-    set like a heading that is open.
-    """
+    A number in a new form ("IV.", "A.", "1)") gets a rank below the last open heading, unless it
+    begins an appendix in the style of the sections."""
 
     def __init__(self, main: HeadingStyle | None) -> None:
         self._main = main
@@ -204,7 +213,8 @@ class _Numbers:
         return rank
 
     def _is_below_main(self, text: str, style: HeadingStyle) -> bool:
-        """Whether main sections without numbers are set stronger."""
+        """Whether the main sections have no numbers and a style that stands out more, so that a
+        heading with a number is below them."""
         return (
             self._main is not None
             and not is_plain_section_name(text)
@@ -212,7 +222,8 @@ class _Numbers:
         )
 
     def _as_letter(self, number: HeadingNumber) -> HeadingNumber:
-        """ "I." after "H." is a letter."""
+        """The number, read as a letter if an open heading has the letter before it: "I." after "H."
+        is not the Roman 1."""
         if number.style != "roman" or len(number.parts[0]) > 1:
             return number
         letter = replace(number, style="letter")

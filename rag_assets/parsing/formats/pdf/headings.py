@@ -53,8 +53,7 @@ _NOT_IN_HEADINGS = re.compile(r"@|https?://|www\.|\.{4,}|…{2,}|\w_\w|^\[")
 
 
 def with_headings_joined(groups: Sequence[LineGroup], body: BodyStyle) -> list[LineGroup]:
-    """The groups, those put together that are lines of one heading or title: set alike, unlike the
-    body, touching."""
+    """The groups, with the lines of one heading or title joined into one group."""
     joined: list[LineGroup] = []
     for group in groups:
         if joined and _goes_on(joined[-1], group, body):
@@ -110,8 +109,9 @@ class Headings:
     """Words that the paper writes in small letters: no names of persons."""
 
     def outline(self) -> tuple[list[LineGroup], dict[int, int]]:
-        """The groups, those that a heading opens cut behind it, and the level of each heading, 1
-        for main sections, by the `id` of its group."""
+        """The groups, and the level of each heading (1 for main sections) by the `id` of its group.
+
+        A paragraph that begins with a heading is cut behind it into two groups."""
         body = BodyStyle.of(self.groups)
         opened = run_ins(self.groups, body)
         taken = {at + n for at, run_in in opened.items() for n in range(run_in.n_groups)}
@@ -144,8 +144,11 @@ class Headings:
     def _with_run_ins(
         self, displayed: Mapping[int, int], opened: Mapping[int, RunIn], start: int
     ) -> tuple[list[LineGroup], dict[int, int]]:
-        """Put the headings that open paragraphs below the displayed ones, a weaker face below a
-        stronger one; in a reference list is none."""
+        """The groups and the levels, with the headings that open paragraphs.
+
+        Each is below the displayed heading above it, a weaker face below a stronger one. A
+        reference list has no such headings. displayed: the levels of the other headings by
+        index."""
         groups: list[LineGroup] = []
         levels: dict[int, int] = {}
         main = [self.groups[at].plain_text for at, level in displayed.items() if level == 1]
@@ -204,8 +207,10 @@ class Headings:
         return len(number.parts) > 1 or group.italic > MOST or stands_out(group, body)
 
     def _out_of_sequence(self, sure: Sequence[int]) -> set[int]:
-        """Numbered ones that are items of a list: outside the longest rising row of numbers of
-        their style, and set otherwise than all such rows."""
+        """The indices of numbered groups that are probably items of a list.
+
+        Their numbers are outside the longest series of rising numbers of their kind, and no heading
+        of such a series has their style."""
         numbered: dict[NumberStyle, list[tuple[int, Values]]] = defaultdict(list)
         for at in sure:
             number = heading_number(self.groups[at].plain_text)
@@ -217,8 +222,10 @@ class Headings:
         return {at for at in every if HeadingStyle.of(self.groups[at]) not in styles}
 
     def _end_of_head(self, sure: Set[int]) -> int:
-        """The index after the journal's name, the title and the authors: that of the first heading
-        with a usual name or a number on the first page, or else the one after the title."""
+        """The index of the first group after the journal's name, the title and the authors.
+
+        This is the first heading on the first page with a usual name or a number; without one, the
+        group after the title; 0 without a title."""
         first_page = self.title.page if self.title else 1
         for at in sorted(sure):
             text = self.groups[at].plain_text
@@ -228,8 +235,9 @@ class Headings:
         return next((at + 1 for at, group in enumerate(self.groups) if group is self.title), 0)
 
     def _is_like(self, group: LineGroup, is_learned: bool, body: BodyStyle) -> bool:
-        """Whether a group in a style that stands out from the body's, or in a learned one, reads
-        like a heading."""
+        """Whether a group reads like a heading and looks like one: its style is unlike the body's,
+        or it is a style of sure headings (`is_learned`) in italics or in another font than the
+        body."""
         text = group.plain_text.strip()
         if text.endswith((".", ";", ":")) or text[0].islower() or group.kind is GroupKind.ITEM:
             return False
@@ -242,8 +250,10 @@ class Headings:
         )
 
     def _set_apart(self, opening: Set[int], found: Set[int], body: BodyStyle) -> set[int]:
-        """Short lines that are set like the body, but with more white space above than below, or
-        right below a heading, if there are several."""
+        """The indices of headings in the style of the body: short lines with more white space above
+        than below, or right below another heading.
+
+        Empty if there are fewer than three, because a single such line may be anything."""
         apart: set[int] = set()
         for at in sorted(opening - {len(self.groups) - 1}):
             group, above, below = self.groups[at], self.groups[at - 1], self.groups[at + 1]
@@ -268,7 +278,8 @@ class Headings:
         return apart if len(apart) >= _FEWEST_APART else set()
 
     def _parents(self, found: Set[int], may_be: Sequence[bool]) -> set[int]:
-        """The "3" before each "3.1" that has none yet: the nearest line above with that number."""
+        """The indices of headings that the numbers below them require: for a "3.1" whose "3" is not
+        found yet, the nearest line above with the number 3."""
         others: dict[tuple[str, ...], int] = {}
         known, parents = set[tuple[str, ...]](), set[int]()
         for at in (at for at, may in enumerate(may_be) if may):
@@ -307,10 +318,10 @@ def _longest_rising(numbered: Sequence[tuple[int, Values]]) -> set[int]:
 
 
 def opening_text(groups: Sequence[LineGroup], may_be: Sequence[bool], body: BodyStyle) -> Set[int]:
-    """Indices of the possible headings that stand above prose, or above another heading that does.
+    """The indices of the possible headings that are above prose, or above another heading that is.
 
-    Below a label in a figure, a caption or a journal's name stands something else.
-    """
+    Labels in figures, captions and names of journals have something else below them. may_be: for
+    each group, whether it is a possible heading."""
     opening: set[int] = set()
     for at in reversed([at for at, may in enumerate(may_be) if may]):
         group = groups[at]

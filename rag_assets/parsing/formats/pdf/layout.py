@@ -51,7 +51,10 @@ class _PrintedText(Protocol):
 
 
 def regions(segments: list[Segment], cuts_left: int = _MAX_CUTS) -> Iterator[list[Segment]]:
-    """Single columns of segments, in reading order."""
+    """The segments in regions of one column each, in reading order.
+
+    A region without a gutter between columns of prose is cut only where something is printed beside
+    prose. cuts_left: how many times it may still be cut."""
     gutter = _gutter(segments) if cuts_left else None
     bands = _bands(segments, gutter) if gutter is not None else []
     if gutter is None or not any(
@@ -76,8 +79,9 @@ def regions(segments: list[Segment], cuts_left: int = _MAX_CUTS) -> Iterator[lis
 
 
 def _parts_beside_prose(segments: Sequence[Segment]) -> list[list[Segment]]:
-    """What stands above some lines of prose, what is set beside them, these lines, and what stands
-    below, in reading order; nothing where nothing is set beside prose."""
+    """The segments in reading order as up to four groups: what is above some lines of prose, what
+    is printed beside these lines, the lines, and what is below. Empty if nothing is printed beside
+    prose."""
     for stack in _stacks(segments):
         among = [
             s for s in segments if s not in stack and stack[0].top < _middle(s) < stack[-1].bottom
@@ -104,7 +108,7 @@ def _parts_beside_prose(segments: Sequence[Segment]) -> list[list[Segment]]:
 
 
 def _are_apart(among: Sequence[Segment], lines: Sequence[Segment]) -> bool:
-    """Whether white space runs between texts and the lines beside them."""
+    """Whether a strip of white space separates texts from the lines of prose beside them."""
     if not lines:
         return False
     gaps = (
@@ -115,8 +119,8 @@ def _are_apart(among: Sequence[Segment], lines: Sequence[Segment]) -> bool:
 
 
 def _stacks(segments: Sequence[Segment]) -> list[list[Segment]]:
-    """Lines of prose below each other with one left edge, each from top to bottom, the highest
-    stack first."""
+    """Lines of prose below each other with one left edge, each stack from top to bottom; the stack
+    with most lines comes first."""
     stacks: list[list[Segment]] = []
     for segment in sorted(segments, key=_middle):
         is_long = segment.right - segment.left >= _PROSE_EMS * segment.size
@@ -137,9 +141,11 @@ def _stacks(segments: Sequence[Segment]) -> list[list[Segment]]:
 
 
 def _is_set_apart(among: Sequence[Segment], lines: Sequence[Segment]) -> bool:
-    """Whether texts beside lines of prose are not in rows with them, as a label is with what
-    explains it: they are prose themselves, of another size, or their lines have another distance,
-    and no paragraph ends between each."""
+    """Whether texts beside lines of prose are independent of them, such as a small table, and not
+    labels in one row with what explains them.
+
+    They are labels if a paragraph ends between each two of them. Otherwise they are independent if
+    they are prose themselves, have another font size, or are at other heights than the lines."""
     places = [_middle(row[0]) for row in rows_of(among)]
     full = max(line.right for line in lines) - _SHORT_SHARE * (lines[0].right - lines[0].left)
     ends = [_middle(line) for line in lines if line.right < full]
@@ -246,7 +252,8 @@ def _reads_in_columns(piece: Sequence[Segment], gutter: float) -> bool | None:
 
 
 def _is_prose(row: Sequence[Segment], gutter: float) -> bool:
-    """Whether a row on both sides is a line of prose on each, not a row of cells."""
+    """Whether a row with texts on both sides of the gutter has a line of prose on each side, not
+    cells."""
     left, right = [s for s in row if _centre(s) < gutter], [s for s in row if _centre(s) >= gutter]
     return all(
         sum(s.right - s.left for s in side) >= 0.8 * (side[-1].right - side[0].left)
@@ -273,13 +280,14 @@ def _is_prose_in_columns(piece: Sequence[Segment], gutter: float) -> bool:
 
 
 def _width_of_prose(side: Any, size: Any) -> Any:
-    """Least width of a line of prose in a column of that width (or in one of several there) and in
-    that font size."""
+    """The least width of a line of prose in points: `side` is the width of its column, which may
+    consist of several columns, and `size` the font size. Both may be arrays."""
     return np.clip(_PROSE_FILL * side, _LEAST_EMS * size, _PROSE_EMS * size)
 
 
 def rows_of(segments: Sequence[Segment]) -> list[list[Segment]]:
-    """Segments beside each other, rows from top to bottom, each from left to right."""
+    """The segments as rows from top to bottom. Segments beside each other are one row, from left to
+    right, or from right to left in Hebrew and Arabic."""
     rows: list[list[Segment]] = []
     for segment in sorted(segments, key=lambda s: (_middle(s), s.left)):
         for row in rows[-3:]:
@@ -294,6 +302,8 @@ def rows_of(segments: Sequence[Segment]) -> list[list[Segment]]:
 
 
 def _stand_beside(row: Sequence[Segment], segment: Segment) -> bool:
+    """Whether a segment belongs to a row: it overlaps with the row in height, but hardly in
+    width."""
     tallest = max(row, key=lambda s: s.bottom - s.top)
     overlap = min(tallest.bottom, segment.bottom) - max(tallest.top, segment.top)
     least = _MIN_ROW_OVERLAP * min(tallest.bottom - tallest.top, segment.bottom - segment.top)
@@ -377,6 +387,7 @@ def lines_in_reading_order(layer: Layer) -> list[Line]:
 
 
 def _lines_of(segments: Sequence[Segment], frame: Frame, usual: float) -> Iterator[Line]:
+    """The lines of one region; small print beside a title comes after all other lines."""
     if not segments:
         return
     beside = _beside_larger_text(segments, usual)

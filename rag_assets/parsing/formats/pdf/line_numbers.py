@@ -53,10 +53,9 @@ def line_numbers(segments: Sequence[WordRun]) -> set[int]:
     """The `id` of each character of a line number in the left or right margin of a page with
     upright text.
 
-    They stand outside of all text but a few outliers, rise by a constant step over lines with one
-    distance, and most stand beside prose or an empty line: the numbers of a list, of references or
-    of the rows of a table do not.
-    """
+    Line numbers are outside of the text, but for a few outliers. They rise by a constant step over
+    lines with one distance, and most are beside prose or an empty line, unlike the numbers of a
+    list, of references or of the rows of a table."""
     return {
         id(glyph)
         for side in (1, -1)

@@ -46,8 +46,8 @@ class PageReader:
         """A page was left out because the time was used up."""
 
     def glyphs(self, pdf: "PdfDocument", index: int) -> list[Glyph]:
-        """The characters of page `index` (0-based), with a space after each word; none of a page
-        that cannot be read, and none once the time is used up."""
+        """The characters of page `index` (0-based), with a space after each word. Empty if the page
+        cannot be read, and for every page once the time is used up."""
         if time.process_time() > self._stops_at:
             self.is_late = True
             return []
@@ -139,8 +139,8 @@ def _glyphs(lines: Sequence[Sequence[_Word]], scale: float) -> Iterator[Glyph]:
 
 
 def _edges(line: Sequence[_Word], scale: float) -> tuple[float, float]:
-    """Mean top and bottom of the words of a line, in points: of the upper and the lower half of
-    their corners."""
+    """The mean top and bottom of the words of a line, in points. The top of a word is the mean
+    height of the upper half of its corners, its bottom that of the lower half."""
     heights = [sorted(y for _, y in corners) for _, corners in line]
     top = fmean(fmean(ys[: len(ys) // 2]) for ys in heights)
     return top / scale, fmean(fmean(ys[len(ys) // 2 :]) for ys in heights) / scale

@@ -60,9 +60,8 @@ class RunIn:
 def run_ins(groups: Sequence[LineGroup], body: BodyStyle) -> dict[int, RunIn]:
     """The headings that open paragraphs, by the index of the group that they begin in.
 
-    One in bold, or with a number, is believed alone; one in another face, without a stop, or before
-    a small letter only where others in its face are sure.
-    """
+    A sure heading in bold or with a number counts alone. Any other counts only if at least two
+    headings in its face are sure."""
     read = {at: run_in for at in range(len(groups)) if (run_in := _run_in(groups, at, body))}
     n_sure = Counter(run_in.face for run_in in read.values() if run_in.is_sure)
     return {
@@ -107,8 +106,12 @@ def _run_in(groups: Sequence[LineGroup], at: int, body: BodyStyle) -> RunIn | No
 def _cut(
     groups: Sequence[LineGroup], at: int, face: Face
 ) -> tuple[tuple[LineGroup, ...], int] | None:
-    """The words that a group begins with in that face, and the rest of it; the words may fill the
-    group and end with it, or in the first line of the next."""
+    """The first words of group `at`, which are in a face, and the rest, as groups, with the number
+    of groups that they were printed in. None if the words take too many lines or nothing follows
+    them.
+
+    If the words fill the group, it is the heading of the group below, or they end in the first line
+    of a next group, which is then joined."""
     group = groups[at]
     n_whole = next(
         (n for n, line in enumerate(group.lines) if line.parts or face_of(line) != face),
@@ -141,7 +144,8 @@ def _cut(
 
 
 def _is_opened(group: LineGroup, below: LineGroup, face: Face) -> bool:
-    """Whether a group of lines in one face stands right above prose in another."""
+    """Whether a group in one face is directly above prose in another face, so that it may be its
+    heading."""
     if not below.is_prose or below.is_aside or is_plain_section_name(group.plain_text):
         return False
     is_below = below.lines[0].column == group.lines[-1].column and below.page == group.page
@@ -150,7 +154,8 @@ def _is_opened(group: LineGroup, below: LineGroup, face: Face) -> bool:
 
 
 def _goes_on(last: Line, below: LineGroup) -> bool:
-    """Whether a line that is set in two faces is parted from the rest of its paragraph."""
+    """Whether a group continues the paragraph of the line above it, although the two were grouped
+    apart."""
     first = below.lines[0]
     return (
         below.kind is GroupKind.TEXT
@@ -192,7 +197,8 @@ def _may_open(heading: LineGroup, below: LineGroup, face: Face, body: BodyStyle)
 
 
 def _is_item(group: LineGroup) -> bool:
-    """Whether a group is an item of a list: without a number, or with lines that hang below it."""
+    """Whether a group is an item of a list: it has a bullet, not a number, or its second line is
+    indented."""
     if group.kind is not GroupKind.ITEM:
         return False
     hangs = len(group.lines) > 1 and group.lines[1].left > group.lines[0].left

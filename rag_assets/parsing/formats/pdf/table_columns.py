@@ -57,8 +57,8 @@ class PlacedText:
         return self.left, self.right
 
     def is_aligned(self, place: tuple[float, float], *, may_begin: bool = True) -> bool:
-        """Whether it ends or has its middle where a place does, or, if that counts, begins
-        there."""
+        """Whether the right edge or the middle of the text is where that of `place` is; with
+        `may_begin`, also the left edge."""
         edges = [(self.right, place[1]), (self.centre, sum(place) / 2), (self.left, place[0])]
         return any(
             abs(mine - its) <= _ALIGNED * self.words[0].size for mine, its in edges[: 2 + may_begin]
@@ -122,7 +122,8 @@ class PrintedLine:
 
 
 def printed_lines(words: Sequence[Segment], down: Sequence[Rule] = ()) -> list[PrintedLine]:
-    """The lines of some words, from top to bottom; a vertical rule parts texts."""
+    """The printed lines that words form, from top to bottom. A vertical rule (`down`) between two
+    words of a line separates texts."""
     return [PrintedLine(tuple(_texts(line, down))) for line in _on_lines(words)]
 
 
@@ -152,7 +153,7 @@ def _on_lines(words: Sequence[Segment]) -> list[list[Segment]]:
 
 
 def _is_beside(small: Sequence[Segment], line: Sequence[Segment]) -> bool:
-    """Whether all words of a line are raised or lowered characters of words on another."""
+    """Whether all words of a line are raised or lowered characters beside words of another line."""
     return all(
         any(
             word.bottom - word.top <= _SMALL * (other.bottom - other.top)
@@ -166,6 +167,8 @@ def _is_beside(small: Sequence[Segment], line: Sequence[Segment]) -> bool:
 
 
 def _texts(line: Sequence[Segment], down: Sequence[Rule]) -> list[PlacedText]:
+    """The texts of a line from left to right: words that belong together, with no vertical rule
+    between them."""
     texts: list[list[Segment]] = []
     for word in line:
         if texts and _belongs(texts[-1], word) and not _is_parted(texts[-1][-1], word, down):
@@ -176,6 +179,7 @@ def _texts(line: Sequence[Segment], down: Sequence[Rule]) -> list[PlacedText]:
 
 
 def _is_parted(word: Segment, following: Segment, down: Sequence[Rule]) -> bool:
+    """Whether a vertical rule is drawn between a word and the next one."""
     middle = _middle(word)
     return any(
         word.right - 1 <= rule.at <= following.left + 1 and rule.start <= middle <= rule.end
@@ -255,12 +259,12 @@ def columns_of(
     marks: Sequence[Rule] = (),
     down: Sequence[Rule] = (),
 ) -> list[Interval]:
-    """Where texts of several lines of the body are below each other, from left to right.
+    """The left and right edges of the columns, from left to right: places where texts of several
+    lines of the body are below each other.
 
-    A name of the header, which may be wider than its column, makes one only where the body has
-    none. marks: rules below the names of the columns. down: vertical rules; what they part from all
-    columns is in one of its own.
-    """
+    A name in the last line of the header adds a column only where the body has none, because it may
+    be wider than its column. marks: rules below the names of the columns. down: vertical rules; a
+    text that they separate from all columns has a column of its own."""
     columns = (
         _columns(body)
         if len([line for line in body if len(line.texts) > 1]) > 1
@@ -287,8 +291,8 @@ def columns_of(
 
 
 def _marked(columns: Sequence[Interval], marks: Sequence[Rule]) -> list[Interval]:
-    """The places of the rules, the columns beside them, and that of the names of rows left of
-    them."""
+    """The columns as the rules below their names show them: the places of these rules, the columns
+    that overlap no rule, and the names of rows to the left of all rules."""
     places = [(rule.start, rule.end) for rule in marks]
     kept = [
         column
@@ -304,8 +308,8 @@ def _marked(columns: Sequence[Interval], marks: Sequence[Rule]) -> list[Interval
 def _ruled_off(
     lines: Sequence[PrintedLine], columns: Sequence[Interval], down: Sequence[Rule]
 ) -> list[Interval]:
-    """The places of texts that are in no column, and parted from those beside them by vertical
-    rules."""
+    """The places of texts that are in no column, and are separated by vertical rules from the
+    columns beside them. Texts that overlap sideways share one place."""
     found: list[Interval] = []
     for line in lines if down and columns else ():
         rules = [rule.at for rule in down if rule.start <= line.middle <= rule.end]
@@ -343,7 +347,8 @@ def _columns(lines: Sequence[PrintedLine]) -> list[Interval]:
 
 
 def _in_one_column(rows: Sequence[Sequence[Interval]]) -> list[Interval]:
-    """The texts that span no columns."""
+    """The places of the texts that do not span several columns. A text spans columns if in too many
+    lines it is above or below several texts."""
     texts = [text for row in rows for text in row]
     if not texts:
         return []
@@ -365,12 +370,11 @@ def _overlap(one: Interval, other: Interval) -> float:
 def placed(
     line: PrintedLine, columns: Sequence[Interval], *, is_header: bool = False
 ) -> list[Placed]:
-    """The texts of a line with their columns; one that was joined over the white space between
-    columns is parted.
+    """The texts of a line with their columns. Words that were joined over the white space between
+    two columns are separate texts again.
 
-    is_header: a name may stand above several columns, whose white space may be below that of its
-    words by chance.
-    """
+    is_header: a name may be above several columns, so a space as narrow as that between its words
+    does not cut it, even if white space between columns is below by chance."""
     found: list[Placed] = []
     for text in line.texts:
         least = _NAME_SPACE if is_header else 0.0
@@ -384,6 +388,7 @@ def placed(
 
 
 def _over(text: PlacedText, columns: Sequence[Interval]) -> tuple[int, int]:
+    """The columns [first, end) that a text overlaps; the nearest one if it overlaps none."""
     shares = [_overlap(text.place, column) for column in columns]
     over = [nth for nth, share in enumerate(shares) if share >= _LEAST_OVERLAP]
     if not over:
@@ -397,9 +402,9 @@ def _parted(
     """The text, cut at each space that is as wide as the one between two columns, or wider than
     those inside a name.
 
-    least: ems that words are apart at least where they are parted. may_touch: also where a word
-    begins exactly at the edge of a column, the one before reaching into the space.
-    """
+    least: narrower spaces, in ems, never cut it. may_touch: it is also cut where a word begins
+    exactly at the edge of a column, and the word before reaches into the space between the
+    columns."""
     first, end = _over(text, columns)
     parts: list[list[Segment]] = [[text.words[0]]]
     for before, after in pairwise(text.words):
@@ -423,12 +428,12 @@ def _parted(
 def with_spanners(
     lines: Sequence[Sequence[Placed]], columns: Sequence[Interval], rules: Sequence[Rule]
 ) -> list[list[Placed]]:
-    """The header lines of a table, each name over the columns it is printed for.
+    """The header lines of a table, each name with the columns it is printed for.
 
-    A short rule below a name says which they are. Without one, a name above others goes with the
-    columns it is centred over, or stays with the one it is aligned with; in a line that its
-    italics part from the next one, names that begin where their columns do reach to each other.
-    """
+    A short rule below a name shows its columns. Without a rule, a name above others gets the
+    columns that it is centred over, or only its own if it is aligned with that one. In a line of
+    italics above an upright line, names that begin where their columns do reach up to the next
+    name."""
     spread: list[list[Placed]] = []
     for nth in reversed(range(len(lines))):
         line = lines[nth]
@@ -474,7 +479,8 @@ def _ruled_below(
     columns: Sequence[Interval],
     rules: Sequence[Rule],
 ) -> tuple[int, int] | None:
-    """The columns over which a rule is drawn directly below a name."""
+    """The columns [first, end) that a rule directly below a name covers; None without such a
+    rule."""
     text, size = one.text, one.text.words[0].size
     bottom = max(word.bottom for word in text.words)
     floor = max(
@@ -500,8 +506,8 @@ def _ruled_below(
 def _centred_over(
     one: Placed, columns: Sequence[Interval], start: int, stop: int
 ) -> tuple[int, int] | None:
-    """The columns from `start` to `stop` in whose middle a name is; None if it is aligned with its
-    own column."""
+    """The columns [first, end), between `start` and `stop`, that a name is centred over; None if it
+    is aligned with its own column."""
     text = one.text
     if one.end - one.first == 1 and text.is_aligned(columns[one.first]):
         return None

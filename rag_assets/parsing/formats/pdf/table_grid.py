@@ -101,8 +101,11 @@ def read_region(region: TableRegion) -> Printed | None:
 
 
 def read_list(region: TableRegion, bar: Rectangle) -> Printed | None:
-    """The table of one column below a bar with its name; None where there are more columns. A row
-    begins with a mark; where none has one, below white space or a line that is not full."""
+    """The table of one column in a box whose bar contains its name. None if it has several columns
+    or too few rows.
+
+    A row begins with a bullet. If no row has one, a row begins below white space or below a line
+    that is not full."""
     lines, (left, _, right, _) = printed_lines(region.words), region.area
     starts = [without_bullet(line.words[0].text) for line in lines]
     marked = [start != line.words[0].text for start, line in zip(starts, lines, strict=True)]
@@ -166,9 +169,11 @@ class _Part:
         return with_spanners(names, self.columns, self.short)
 
     def n_titles(self, lines: Sequence[PrintedLine]) -> int:
-        """How many lines at the top are its title: a lone text over the names of rows and more, or
-        several in the middle of the table. What comes again between `lines` is above a part of the
-        rows."""
+        """How many lines at the top are the title of the table, and not names of columns.
+
+        A title is alone in its line. It is over the names of rows and other columns, or it takes
+        several lines in the middle of the table. 0 if such a text occurs again in `lines`, because
+        it is then the name of a group of rows."""
         lone = [own[0] for own in takewhile(lambda own: len(own) == 1, self.names)]
         middle = (self.region.area[0] + self.region.area[2]) / 2
         in_middle = [one for one in lone if abs(one.text.centre - middle) <= _MEETS]
@@ -246,8 +251,8 @@ def _row_edges(region: TableRegion) -> list[float]:
 
 
 def _cuts(region: TableRegion, rules: Sequence[Rule], columns: Sequence[Interval]) -> list[Cut]:
-    """The rules from one vertical rule or edge of the table to another, those of one height as one,
-    from the top."""
+    """The rules that reach from one vertical rule or edge of the table to another, from top to
+    bottom. Rules at one height become one cut."""
     left, _, right, _ = region.area
     inner = [
         rule for rule in region.drawings.down if left + _LEAST_EDGE < rule.at < right - _LEAST_EDGE
@@ -270,6 +275,7 @@ def _cuts(region: TableRegion, rules: Sequence[Rule], columns: Sequence[Interval
 
 
 def _bands(lines: Sequence[TableLine], edges: Sequence[float]) -> list[list[TableLine]]:
+    """The lines in bands from top to bottom. A band ends where an edge is between two lines."""
     bands: list[list[TableLine]] = []
     for nth, line in enumerate(lines):
         above = lines[nth - 1].middle if nth else line.middle
@@ -280,8 +286,11 @@ def _bands(lines: Sequence[TableLine], edges: Sequence[float]) -> list[list[Tabl
 
 
 def _header_rows(lines: Sequence[TableLine]) -> list[PrintedRow]:
-    """The rows of a header: a line with a name over several columns ends one, or one of names that
-    stand beside those below them, which name more columns; further lines of names are joined."""
+    """The rows of a header, each of one or more lines.
+
+    A row ends with a line that has a name over several columns. A new row also begins at such a
+    line, and at names that are not aligned with the names above them and have more columns. Other
+    lines continue the names of the row."""
     rows: list[PrintedRow] = []
     is_open = False
     for line in lines:
@@ -301,7 +310,8 @@ def _header_rows(lines: Sequence[TableLine]) -> list[PrintedRow]:
 
 
 def _role(rows: Sequence[PrintedRow], nth: int) -> Role:
-    """Whether a row is a lone name with rows below it, or any other."""
+    """The role of row `nth`: "group" for a lone name above further rows, "banner" if that name is
+    not in the first column, "row" for any other row."""
     entries = rows[nth].entries()
     if len(entries) == 1 and nth + 1 < len(rows) and not entries[0].texts[0].is_value:
         return "banner" if _is_banner(rows[nth]) else "group"
@@ -309,7 +319,7 @@ def _role(rows: Sequence[PrintedRow], nth: int) -> Role:
 
 
 def _is_banner(row: PrintedRow) -> bool:
-    """Whether a row has one text only, which is no name of the first column."""
+    """Whether a row has a single text that is not in the first column."""
     entries = row.entries()
     return len(entries) == 1 and entries[0].first > 0
 
@@ -328,6 +338,8 @@ class _TableReading:
     def add(
         self, rows: Sequence[PrintedRow], labels: Sequence[RowLabel], *, is_ruled: bool
     ) -> None:
+        """Adds the rows of a band, with the labels that count its rows from 0. is_ruled: a rule
+        over the whole table is directly above the band."""
         at = len(self.rows)
         self.labels += [
             replace(label, start=label.start + at, end=label.end + at) for label in labels
@@ -338,9 +350,8 @@ class _TableReading:
     def cells(self) -> list[Cell]:
         """All cells in reading order, rows counted from the first line of the header.
 
-        A name above the columns that comes again between rows, with other numbers, is above the
-        rows up to there only.
-        """
+        A name above the columns that occurs again between rows, with other numbers ("Age 23", later
+        "Age 33"), is no header: it names only the rows up to there."""
         again = {shape_of(row.texts()[0]) for row in self.rows if _is_banner(row)}
         banners = [
             row
@@ -395,7 +406,8 @@ class _TableReading:
         )
 
     def _with_sideways(self, cells: Sequence[Cell], top: int) -> Sequence[Cell]:
-        """`cells`, moved by one column if there are labels at a right angle beside them."""
+        """The cells with the labels printed at a right angle beside them. The labels are the first
+        column, so all other cells move by one column; without labels the cells stay as they are."""
         labels = sideways_labels(self.region.sideways, self.rows, _band_edges(self.region))
         if not labels:
             return cells
@@ -406,6 +418,8 @@ class _TableReading:
         return [*beside, *(replace(cell, col=cell.col + 1) for cell in cells)]
 
     def _cell(self, row: int, column: int, texts: Sequence[PlacedText], **roles: Any) -> Cell:
+        """A cell with one line of text for each of the texts, and the box around them on the
+        page."""
         words = [word for text in texts for word in text.words]
         box = self.region.frame.box(
             min(word.left for word in words),
