@@ -107,8 +107,8 @@ def _cut(
     groups: Sequence[LineGroup], at: int, face: Face
 ) -> tuple[tuple[LineGroup, ...], int] | None:
     """The first words of group `at`, which are in a face, and the rest, as groups, with the number
-    of groups that they were printed in. None if the words take too many lines or nothing follows
-    them.
+    of groups that they were printed in. None if the words take too many lines, a sentence in them
+    ends its line early, or nothing follows them.
 
     If the words fill the group, it is the heading of the group below, or they end in the first line
     of a next group, which is then joined."""

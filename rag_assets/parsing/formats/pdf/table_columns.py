@@ -200,7 +200,7 @@ def _belongs(text: Sequence[Segment], word: Segment) -> bool:
     # "$" and its amount, which may be at the other end of a column; words only at a usual distance.
     if _CURRENCY.fullmatch(last.text):
         return gap <= (_WORD_SPACE if any(map(str.isalpha, word.text)) else _LONGEST_SIGN_GAP)
-    # The sign of the next amount begins a text of its own.
+    # "US" and "$"; after an amount, the sign begins the next text.
     if _CURRENCY.fullmatch(word.text):
         return gap <= _NEAR and not is_value(last.text)
     # "12" and "%", which may have a column of its own.
@@ -373,8 +373,8 @@ def placed(
     """The texts of a line with their columns. Words that were joined over the white space between
     two columns are separate texts again.
 
-    is_header: a name may be above several columns, so a space as narrow as that between its words
-    does not cut it, even if white space between columns is below by chance."""
+    is_header: words are separated only at wide spaces, because a name may be above several columns,
+    and a space inside it may be above the white space between columns by chance."""
     found: list[Placed] = []
     for text in line.texts:
         least = _NAME_SPACE if is_header else 0.0

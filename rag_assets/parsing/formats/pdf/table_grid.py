@@ -288,9 +288,9 @@ def _bands(lines: Sequence[TableLine], edges: Sequence[float]) -> list[list[Tabl
 def _header_rows(lines: Sequence[TableLine]) -> list[PrintedRow]:
     """The rows of a header, each of one or more lines.
 
-    A row ends with a line that has a name over several columns. A new row also begins at such a
-    line, and at names that are not aligned with the names above them and have more columns. Other
-    lines continue the names of the row."""
+    A line with a name over several columns ends a row. It also begins one if the row above has
+    texts in its columns; so does a line with more columns than the line above whose names are not
+    aligned with it. Other lines continue the names above them."""
     rows: list[PrintedRow] = []
     is_open = False
     for line in lines:
@@ -407,7 +407,8 @@ class _TableReading:
 
     def _with_sideways(self, cells: Sequence[Cell], top: int) -> Sequence[Cell]:
         """The cells with the labels printed at a right angle beside them. The labels are the first
-        column, so all other cells move by one column; without labels the cells stay as they are."""
+        column, so all other cells move by one column; without labels nothing moves. top: the number
+        of rows above the body."""
         labels = sideways_labels(self.region.sideways, self.rows, _band_edges(self.region))
         if not labels:
             return cells

@@ -30,9 +30,8 @@ def runs_of_rows(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
     """Runs [start, end) of table rows with the labels between them; at least two rows whose cells
     are aligned.
 
-    A run ends above names of columns that come after values and a line apart: there another table
-    begins.
-    """
+    A run ends above a line of names that comes after values and some white space, because these
+    names are the header of another table."""
     for start, end in _aligned_runs(lines):
         has_values = False
         last = start
@@ -57,8 +56,8 @@ def _is_name(text: str) -> bool:
 
 
 def _aligned_runs(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
-    """Start and end, excluded, of lines that look like a table without drawn rules: aligned rows,
-    the lines between them that wrap a cell, and the names of columns above them."""
+    """Runs [start, end) of lines that look like a table without drawn rules: aligned rows, the
+    lines between and below them that continue a cell, and the names of columns above them."""
     first_row = previous_end = 0
     while first_row < len(lines):
         if not _is_row(lines[first_row]):
@@ -81,11 +80,10 @@ def _aligned_runs(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
 
 
 def _with_names_above(lines: Sequence[Line], at: int, first: int, run: Sequence[Line]) -> int:
-    """The first of the single lines above the row `at`, from line `first` on, that are part of its
-    header.
+    """The index of the first line of the header above the row `at`; `at` itself if no line above it
+    belongs to a header.
 
-    run: the lines from the row on.
-    """
+    first: the lowest index that is allowed. run: the lines from the row on."""
     edge = (
         min(line.left for line in run) + _STUB_EMS * run[0].size
     )  # names of rows begin left of it
@@ -101,6 +99,8 @@ def _is_row(line: Line) -> bool:
 
 
 def _goes_on(above: Line, line: Line) -> bool:
+    """Whether a line may continue a table below another line: it is near, and is a row of cells or
+    as short as a label."""
     if (
         line.table
         or above.table
@@ -111,9 +111,11 @@ def _goes_on(above: Line, line: Line) -> bool:
 
 
 def _stands_above(row: Line, line: Line, edge: float, names_end: float) -> bool:
-    """Whether a single line above the first row is part of the header: right of `edge` and over
-    cells of the row, or directly above it, with its middle over them and right of all names of
-    rows, which end at `names_end`: the names of columns may be wider than their values."""
+    """Whether a line above the first row is part of the header: near the row, and to the right of
+    where the names of rows begin (`edge`).
+
+    It is over the cells of the row. Or only its middle is over them, since a name may be wider than
+    its values; then it begins to the right of all names of rows, which end at `names_end`."""
     if line.table or row.column != line.column or row.top - line.bottom > _LINE_GAP * line.height:
         return False
     is_over = line.left >= row.left - line.size and line.right <= row.right + line.size
@@ -126,8 +128,7 @@ def _stands_above(row: Line, line: Line, edge: float, names_end: float) -> bool:
 
 
 def _wraps_cell(row: Line, line: Line, gap: float) -> bool:
-    """Whether a single line beside the first or last row, `gap` points from the table, is part of a
-    cell of it."""
+    """Whether a single line, `gap` points below the table, continues a cell of the last row."""
     if _is_row(line) or line.table or gap > 0.5 * line.height or row.column != line.column:
         return False
     cells = zip(row.cell_lefts[1:], row.cell_rights[1:], strict=True)
@@ -206,7 +207,7 @@ class Captions:
         )
 
     def beside_others(self) -> list[Rectangle]:
-        """The captions of tables that have another one at their side."""
+        """The captions of tables that have another caption of a table to their left or right."""
         heights = [(caption[1], caption[3]) for caption in self.of_tables]
         return [
             caption
@@ -232,8 +233,8 @@ class Captions:
 
 
 def _paragraph(first: Segment, segments: Sequence[Segment]) -> Rectangle:
-    """The place of a caption: its first line and those directly below, each as near as lines of one
-    paragraph."""
+    """The place of a caption: its first line, and the lines directly below it that are as near as
+    lines of one paragraph."""
     left, right, bottom = first.left, first.right, first.bottom
     height = first.bottom - first.top
     below = [
@@ -262,10 +263,10 @@ def is_in_figure(area: Rectangle, drawings: Drawings) -> bool:
 def ruled_areas(
     words: Sequence[Segment], drawings: Drawings, captions: Captions
 ) -> list[Rectangle]:
-    """The areas of the tables that rules show, none inside another, from top to bottom.
+    """The areas of the tables that rules show, from top to bottom; none overlaps another.
 
-    Without a caption only those about as wide as the text: shorter rules are those below sums.
-    """
+    An area without a caption counts only if it is nearly as wide as the text, because shorter rules
+    are also drawn below sums."""
     if not words:
         return []
     wide = _LEAST_SHARE * (max(word.right for word in words) - min(word.left for word in words))
@@ -286,7 +287,7 @@ def _overlap(one: Rectangle, other: Rectangle) -> bool:
 
 
 def _stacks(rules: Sequence[Rule]) -> list[list[Rule]]:
-    """Rules below each other with the same ends, two at least."""
+    """Groups of at least two rules below each other whose left and right ends are the same."""
     stacks: list[list[Rule]] = []
     for rule in rules:
         if rule.length < _LEAST_WIDTH:
@@ -363,15 +364,17 @@ def _areas_between(
 
 def _is_of_next(lines: Sequence[PrintedLine], at: int, below: Rule) -> bool:
     """Whether the caption that begins in line `at`, if any, is nearer to the rule below than to the
-    lines above: these may be columns of prose between a running head and a table."""
+    lines above. Then it belongs to the next table, and the lines above may be prose between a
+    running head and that table."""
     return (
         0 < at < len(lines) and lines[at].top - lines[at - 1].bottom > below.at - lines[-1].bottom
     )
 
 
 def _ends_in_header(rows: Sequence[PrintedLine], below: Sequence[PrintedLine]) -> bool:
-    """Whether a rule between two lists of lines ends the header of another table: names of columns
-    come after values, and directly below it are values again."""
+    """Whether the rule between `rows` and the lines `below` it ends the header of another table:
+    the last row has names of columns after rows with values, and directly below the rule are values
+    again."""
     has_values = [
         any(line.value_share > _LEAST_VALUES for line in some)
         for some in (rows[:-1], below[:_LINES_BELOW_HEADER])
@@ -380,16 +383,18 @@ def _ends_in_header(rows: Sequence[PrintedLine], below: Sequence[PrintedLine]) -
 
 
 def _fills(line: PrintedLine, width: float) -> bool:
-    """Whether a line has the form of one of prose."""
+    """Whether a line looks like prose: one text without gaps that is nearly as wide as the
+    table."""
     return len(line.texts) == 1 and line.right - line.left >= _FULL_LINE * width
 
 
 def _grown(
     area: Rectangle, lines: Sequence[PrintedLine], drawings: Drawings, captions: Captions
 ) -> Rectangle:
-    """The area with what belongs to it beyond its first and last rule: as far as vertical rules
-    reach, and a header above it: lines with a name for most columns, or any names if there are
-    values directly below the first rule."""
+    """The area with what belongs to the table above its first and below its last rule.
+
+    It grows as far as vertical rules reach, and up to the top of a header above it: lines with a
+    name for most columns, or with any names if values are directly below the first rule."""
     left, top, right, bottom = area
     heads = [line for line in lines if captions.begin_in(line)]
     outside = [

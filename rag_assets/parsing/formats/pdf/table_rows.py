@@ -129,8 +129,8 @@ def usual_distance(lines: Sequence[TableLine]) -> float:
 
 
 def are_parted(band: Sequence[TableLine], cuts: Sequence[Cut]) -> bool:
-    """Whether the cuts are the edges of all rows of a band: between two of them no value is below
-    another."""
+    """Whether cuts separate all rows of a band: where a value is directly below another, a cut is
+    between them."""
     return not any(
         _both_hold_values(line, below)
         for line, below in pairwise(band)
@@ -205,8 +205,8 @@ def rows_of(
 
 
 def _is_one_row(band: Sequence[TableLine]) -> bool:
-    """Whether the lines of a band are one row: one of them has a text in all its columns, and no
-    other repeats that; or most texts go on from the line above."""
+    """Whether the lines of a band are one row. One of its lines has a text in all columns, and no
+    other line has a value where that line has one; or most texts continue the text above them."""
     if len(band) < 2 or _is_wrapped(band):
         return True
     fullest = max(band, key=lambda line: len(line.columns))
@@ -217,8 +217,8 @@ def _is_one_row(band: Sequence[TableLine]) -> bool:
 
 
 def _is_wrapped(band: Sequence[TableLine]) -> bool:
-    """Whether most texts below others begin with a small letter, in the columns whose first text
-    does not."""
+    """Whether most texts below the first of a column begin with a small letter, so that they
+    continue it. A column whose first text begins with a small letter does not count."""
     columns: dict[int, list[str]] = {}
     for one in (one for line in band for one in line.placed):
         columns.setdefault(one.first, []).append(one.text.text)
@@ -227,13 +227,14 @@ def _is_wrapped(band: Sequence[TableLine]) -> bool:
 
 
 def _both_hold_values(line: TableLine, other: TableLine) -> bool:
+    """Whether two lines have values in the same column."""
     pairs = [(one.text, other.at(one.first)) for one in line.placed]
     return any(text.is_value and above is not None and above.is_value for text, above in pairs)
 
 
 def _spanning_labels(band: Sequence[TableLine]) -> list[tuple[int, list[Placed]]]:
-    """The leading columns with one text in the whole band, while later ones have a text in several
-    lines."""
+    """The leading columns whose only text is the label of the whole band, with the pieces of this
+    text; columns to the right have texts in several lines."""
     labels: list[tuple[int, list[Placed]]] = []
     for column in sorted(set().union(*(line.columns for line in band))):
         with_text = [
@@ -297,7 +298,8 @@ def _goes_on(
 
 
 def _is_nearer(line: TableLine, above: TableLine, below: TableLine | None) -> bool:
-    """Whether a line is hardly farther from the one below it than from the one above."""
+    """Whether a line is nearer to the line below than to the line above, or hardly farther from
+    it."""
     return below is not None and below.middle - line.middle < _FARTHER * (
         line.middle - above.middle
     )
@@ -445,8 +447,8 @@ def groups_of(
 
 
 def _ends_at(group: _OpenGroup, following: _OpenGroup, step: float, *, follows: bool) -> bool:
-    """Whether a group ends where another name opens one; a name right below another of its rank
-    goes a level deeper."""
+    """Whether a group ends where another name opens a group. A name directly below another name of
+    its rank does not end that group: it opens a group inside it."""
     if group.rank != following.rank:
         return group.rank > following.rank
     if following.left > group.left + step:
@@ -455,7 +457,7 @@ def _ends_at(group: _OpenGroup, following: _OpenGroup, step: float, *, follows: 
 
 
 def _is_outside(group: _OpenGroup, left: float, step: float, *, begins_band: bool) -> bool:
-    """Whether a row that begins at `left` is no row of the group any more."""
+    """Whether a row that begins at `left` does not belong to the group, which ends above it."""
     if group.is_indenting is None:
         return False
     if group.is_indenting:

@@ -69,10 +69,10 @@ def figures_of(
     captions: Captions,
     tables: Sequence[Rectangle],
 ) -> tuple[list[Figure], tuple[Segment, ...]]:
-    """The figures of a page that have a caption, and the segments that are no words of theirs.
+    """The figures of a page that have a caption, and the segments that are outside of these
+    figures.
 
-    sideways: text at an angle to the segments, with its places in their frame.
-    """
+    sideways: text at an angle to the segments, with its places in their frame."""
     if not captions.of_figures or not drawings.ink:
         return [], tuple(segments)
     prose = _prose(segments)
@@ -100,7 +100,7 @@ def figures_of(
 
 
 def picture_of(line: Line, figures: Sequence[Figure]) -> Rectangle | None:
-    """The place of the figure whose caption begins in a line."""
+    """The place of the figure whose caption begins in a line; None if no caption does."""
     for figure in figures:
         left, top, _, _ = figure.caption
         if line.left <= left + 1 <= line.right and line.top <= top + 1 <= line.bottom:
@@ -109,8 +109,8 @@ def picture_of(line: Line, figures: Sequence[Figure]) -> Rectangle | None:
 
 
 def _prose(segments: Sequence[Segment]) -> list[Segment]:
-    """The segments that are lines of prose: some words beside each other, or directly below
-    such."""
+    """The segments that are lines of prose: those of at least five words, and those directly below
+    such a line."""
     prose: list[Segment] = []
     for segment in sorted(segments, key=lambda s: s.top):
         n_words = sum(
@@ -122,6 +122,8 @@ def _prose(segments: Sequence[Segment]) -> list[Segment]:
 
 
 def _goes_on(above: Segment, segment: Segment) -> bool:
+    """Whether a segment is the next line of a paragraph: directly below another one, of the same
+    size, with about the same left edge."""
     height = segment.bottom - segment.top
     is_below = above.top < segment.top and segment.top - above.bottom <= _LEADING * height
     is_alike = abs(above.size - segment.size) <= 0.1 * above.size
@@ -131,8 +133,9 @@ def _goes_on(above: Segment, segment: Segment) -> bool:
 def _area_beside(
     caption: Rectangle, ink: Boxes, pieces: Boxes, reach: Boxes, barriers: Boxes
 ) -> Rectangle | None:
-    """What is drawn above or below a caption, whichever is nearer, with all pieces near it up to
-    the next barrier."""
+    """The area of the figure of a caption: what is drawn above or below the caption, whichever is
+    nearer, and all pieces near that, up to the next barrier. None if nothing large enough is
+    near."""
     nearest: tuple[float, Rectangle] | None = None
     for top, bottom in _free_bands(caption, barriers):
         own, inside = _cut(ink, top, bottom), _cut(pieces, top, bottom)
@@ -159,8 +162,10 @@ def _free_bands(caption: Rectangle, barriers: Boxes) -> Iterator[tuple[float, fl
 
 
 def _grown(area: Rectangle, caption: Rectangle, pieces: Boxes, reach: Boxes) -> Rectangle:
-    """An area with all pieces that can be reached from it, one after the other; panels may stand as
-    far apart as their caption is wide."""
+    """An area with all pieces that can be reached from it, from one piece to the next.
+
+    A piece at the same height may be anywhere within the width of the caption, so panels beside
+    each other may be far apart."""
     for _ in range(_MOST_STEPS):
         near = (
             (pieces[:, 0] - reach <= max(area[2], caption[2]))
@@ -176,8 +181,8 @@ def _grown(area: Rectangle, caption: Rectangle, pieces: Boxes, reach: Boxes) -> 
 
 
 def _cut(boxes: Boxes, top: float, bottom: float) -> Boxes:
-    """The boxes as far as they lie between two heights; pictures may have empty margins that reach
-    over text."""
+    """The boxes, cut off above `top` and below `bottom`, because pictures may have empty margins
+    that reach over text."""
     cut = boxes.copy()
     cut[:, 1], cut[:, 3] = np.maximum(cut[:, 1], top), np.minimum(cut[:, 3], bottom)
     return cut
@@ -190,7 +195,8 @@ def _union(boxes: Boxes) -> Rectangle:
 
 
 def _is_line_of_page(ink: Rectangle, text_width: float) -> bool:
-    """Whether it is a rule across the text, below a running head or above notes."""
+    """Whether a drawing is a thin rule across the text, such as one below a running head or above
+    notes."""
     return ink[3] - ink[1] <= _THIN and ink[2] - ink[0] >= _ACROSS * text_width
 
 
@@ -229,8 +235,8 @@ _MARKS = ("Pd", "So")
 
 
 def lines_with_tables(page: PageText) -> list[list[Line]]:
-    """The lines of each layer in reading order. Labels of a table at a right angle to it are taken
-    from their layer."""
+    """The lines of each layer in reading order. Labels at a right angle to a table or a figure are
+    in another layer; they are removed from it, because they belong to that table or figure."""
     lines: list[list[Line]] = []
     layers = list(page.layers)
     for nth, layer in enumerate(layers):
@@ -307,7 +313,7 @@ def _ruled_tables(
 
 
 def _barred_boxes(drawings: Drawings) -> Iterator[tuple[Rectangle, Rectangle]]:
-    """Tinted boxes with a bar of their width at the top, and the bars."""
+    """Pairs of a bar and a tinted box of its width, whose top the bar is."""
     wide = [one for one in drawings.shades if one[2] - one[0] >= _LEAST_BOX]
     for bar, box in permutations(wide[:_MOST_SHADES], 2):
         is_top = min(abs(bar[1] - box[1]), abs(bar[3] - box[1])) <= _THIN
@@ -319,7 +325,8 @@ def _barred_boxes(drawings: Drawings) -> Iterator[tuple[Rectangle, Rectangle]]:
 def _lines(
     layer: Layer, tables: Sequence[Printed], drawings: Drawings, captions: Captions
 ) -> list[Line]:
-    """The lines of a layer with its ruled tables, and those without rules found among its lines."""
+    """The lines of a layer, in which each table is one line: tables that rules show, and tables
+    without rules, found among the lines."""
     of_place = {table.area: table for table in tables}
     segments = _with_captions_apart(_without(layer, list(of_place)), captions)
     found: list[Line] = []
@@ -336,8 +343,8 @@ def _lines(
 
 
 def _with_captions_apart(segments: Sequence[Segment], captions: Captions) -> list[Segment]:
-    """The segments, with each of several captions beside each other as one: their lines are no rows
-    of two cells."""
+    """The segments, in which each of several captions beside each other is one segment. Otherwise
+    their lines would look like rows of two cells."""
     kept = list(segments)
     for left, top, right, bottom in captions.beside_others():
         own = [
@@ -409,7 +416,8 @@ def drawings_in(drawings: Drawings, area: Rectangle) -> Drawings:
 
 
 def _read(region: TableRegion, drawings: Drawings, captions: Captions) -> Printed | None:
-    """The table of a region; None where it is a figure or reads as none."""
+    """The table of a region; None if the region is a figure or its cells do not look like a
+    table."""
     is_picture = is_in_figure(region.area, drawings)
     if (is_picture and region.area not in drawings.figures) or captions.is_figure(region.area):
         return None
@@ -427,8 +435,10 @@ def _has_rows(table: Printed) -> bool:
 
 
 def _holds_values(table: Printed) -> bool:
-    """Whether a table without a caption is one: most rows have a name and values, below a header or
-    in some number."""
+    """Whether cells without a caption look like a table: at least half of the rows have a name and
+    values.
+
+    Two such rows are enough if most columns have a name in a header; otherwise four are needed."""
     n_behind = len(table.columns) - 1
     named = {
         cell.col + nth for cell in table.cells if cell.is_header for nth in range(cell.col_span)
@@ -458,7 +468,8 @@ def _is_in(word: Segment, area: Rectangle) -> bool:
 
 
 def _is_beside(word: Segment, area: Rectangle) -> bool:
-    """Whether a text at a right angle is a label of the table in an area."""
+    """Whether a text at a right angle is a label of the table in an area: it is inside the area and
+    higher than wide."""
     return _is_in(word, area) and word.bottom - word.top > word.right - word.left
 
 
@@ -483,6 +494,7 @@ def _without(layer: Layer, areas: Sequence[Rectangle]) -> list[Segment]:
 
 
 def _placeholder(table: Printed) -> Segment:
+    """An empty segment in the place of a table, so that the table gets a place in reading order."""
     left, top, right, bottom = table.area
     return Segment("", left, top, right, bottom, size=1.0, bold=0.0, italic=0.0, is_float=True)
 

@@ -79,8 +79,10 @@ def with_superscripts(
 
 
 def with_stars(segment: "Segment") -> str:
-    """The text of a segment with a star for each raised run without digits: what refers from a name
-    to a footnote or a place of work, "a,b" or "$", would else be read as the end of the name."""
+    """The text of a segment, with a star for each raised run without digits.
+
+    Such a run ("a,b" or "$" after a name) refers to a footnote or a place of work, and would be
+    read as the end of the name."""
     text = [glyph.text for glyph in segment.glyphs]
     placed = [
         PlacedCharacter(index, glyph.style.size, glyph.bottom)
@@ -325,8 +327,8 @@ def _layers(glyphs: list[Glyph], geometry: Geometry) -> tuple[Layer, ...]:
 
 
 def _without_leaders(glyphs: Sequence[Glyph]) -> list[Glyph]:
-    """The glyphs without the dots that lead from a title to its page: what they part are two cells,
-    as without them."""
+    """The glyphs without the dots that lead from a title to its page. White space remains, so that
+    title and page are still two cells."""
     kept: list[Glyph] = []
     for is_dot, run in groupby(
         glyphs, key=lambda glyph: glyph.text in _LEADER or glyph.text.isspace()
@@ -338,8 +340,8 @@ def _without_leaders(glyphs: Sequence[Glyph]) -> list[Glyph]:
 
 
 def _share_cut(layers: Sequence[Layer]) -> float:
-    """Share of the words that stand in two pieces: together they are an English word, and one of
-    them alone is none. 0 where they are few."""
+    """The share of words that are cut into two pieces ("shippin g"): joined they are an English
+    word, and at least one piece is not. 0 if there are few."""
     n_words = n_cut = 0
     for segment in (segment for layer in layers for segment in layer.segments):
         words = [word.strip(_BESIDE_WORDS) for word in segment.text.split()]
@@ -391,7 +393,8 @@ class _OpenSegment:
     def reaches(
         self, box: tuple[float, float, float, float], style: FontStyle, gap_ems: float
     ) -> bool:
-        """Whether a character at `box` goes on with this line without a wider gap."""
+        """Whether a character at `box` continues this segment: it is on the same line, with a gap
+        of at most `gap_ems` between."""
         left, top, right, bottom = box
         overlap = min(bottom, self.bottom) - max(top, self.top)
         if overlap < _MIN_OVERLAP * min(bottom - top, self.bottom - self.top):
@@ -426,8 +429,8 @@ class _OpenSegment:
 
 
 def _with_initial(text: str) -> str:
-    """A text that begins with a large initial, which belongs to the word after it unless it is a
-    word itself."""
+    """A text that begins with a large initial, which is joined to the word after it: "T he mill" ->
+    "The mill". "A mill" stays as it is, because "A" is a word and "Amill" is not."""
     if text[1:2] != " " or not text[0].isupper() or not text[2:3].islower():
         return text
     joined = text[0] + text[2:]
@@ -435,14 +438,15 @@ def _with_initial(text: str) -> str:
 
 
 def _font_of(styles: Counter[FontStyle]) -> str:
+    """The font of nearly all characters; empty if fonts are mixed."""
     (most, _), *_ = styles.most_common(1)
     count = sum(n for style, n in styles.items() if style.font == most.font)
     return most.font if count >= _ONE_FONT * styles.total() else ""
 
 
 def words_of(glyphs: Sequence[Glyph], frame: Frame) -> Iterator[Segment]:
-    """The words of glyphs with one direction: they end at white space and at gaps as wide as
-    that."""
+    """The words of glyphs with one direction. A word ends at white space, and at a gap as wide as a
+    space."""
     for is_space, run in groupby(glyphs, key=lambda glyph: glyph.text.isspace()):
         if not is_space:
             yield from segments_of(list(run), frame, gap_ems=_WORD_GAP_EMS)

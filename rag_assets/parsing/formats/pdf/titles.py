@@ -54,7 +54,7 @@ _PRODUCED = re.compile(
 
 
 def with_titles_joined(groups: Sequence[LineGroup], body: BodyStyle) -> list[LineGroup]:
-    """The groups of a page, those put together that are lines of one large text."""
+    """The groups of a page, with the lines of one large text joined into one group."""
     joined: list[LineGroup] = []
     for group in groups:
         before = range(len(joined) - 1, max(-1, len(joined) - 2 - _MOST_BESIDE), -1)
@@ -122,7 +122,8 @@ class TitleReader:
     metadata: str = ""
 
     def title_in(self, page: Sequence[LineGroup]) -> LineGroup | None:
-        """The group that is most likely the title; whether that is sure, `text_of` tells."""
+        """The group that is most likely the title; None if no group may be one. `text_of` decides
+        whether it is sure."""
         large = [at for at in self._large(page) if not self._is_journal(page[at], page)]
         candidates = [at for at in large if _n_words(page[at]) >= _MIN_WORDS]
         if not candidates:  # of the body's size: in bold or capitals, above everything else
@@ -154,8 +155,10 @@ class TitleReader:
         return None if best is None else page[best]
 
     def text_of(self, group: LineGroup | None, joined: str, page: Sequence[LineGroup]) -> str:
-        """The title as a text: `joined` from its lines, or as the metadata have it, if the page
-        prints that and it is not cut; empty where nothing confirms it."""
+        """The title as a text; empty if nothing confirms it.
+
+        It is `joined`, the lines of the group as one text, or the title in the file's metadata, if
+        the page prints that title and it is not cut."""
         said, printed = sane_title(self.metadata), " ".join(map(_plain, page))
         is_said = len(said.split()) >= _MIN_WORDS_REPEATED and _holds(printed, said)
         if group is None or not _is_readable(joined):
@@ -177,8 +180,8 @@ class TitleReader:
         return max(named, key=lambda group: group.size).plain_text if named else ""
 
     def band_below(self, title: LineGroup | None, page: Sequence[LineGroup]) -> tuple[float, float]:
-        """The heights between the end of a title and the beginning of the abstract, or of the
-        text."""
+        """The heights between the end of a title and the beginning of the abstract, or of the text,
+        in points; both are 0 without a title."""
         if title is None:
             return 0.0, 0.0
         below = [group for group in page if group.top >= title.bottom - _OVERLAP * title.size]
@@ -186,6 +189,8 @@ class TitleReader:
         return title.bottom - _OVERLAP * title.size, min(ends, default=title.lines[0].frame.height)
 
     def _begins_text(self, group: LineGroup) -> bool:
+        """Whether the abstract, the first section or prose begins with a group. In prose more than
+        half of the words begin with a small letter, unlike in a list of authors."""
         if _opens_paper(group) or starts_abstract(group.plain_text):
             return True
         words = [word for word in group.plain_text.split() if word[0].isalpha()]
@@ -211,8 +216,8 @@ class TitleReader:
         )
 
     def _is_journal(self, group: LineGroup, page: Sequence[LineGroup]) -> bool:
-        """Whether a text stands again with nothing but two numbers or more behind it: "Journal of
-        Soil 137 (2015) 1-5"."""
+        """Whether a text is the name of a journal: it occurs again with at least two numbers and no
+        word behind it, as in "Journal of Soil 137 (2015) 1-5"."""
         name = group.plain_text
         rests = [
             text.removeprefix(name)
@@ -228,8 +233,8 @@ class TitleReader:
         return is_long and _holds(self.metadata, group.plain_text)
 
     def _is_above_authors(self, at: int, page: Sequence[LineGroup]) -> bool:
-        """Whether authors are listed below, set otherwise; between may be a subtitle, but no other
-        title."""
+        """Whether authors in another style are listed below group `at`. A subtitle may be between
+        them, but no other title."""
         large, style = self._large(page), HeadingStyle.of(page[at])
         for below in range(at + 1, min(at + 1 + _NAMES_BELOW, len(page))):
             if self._lists_authors(page[below]):
@@ -261,8 +266,8 @@ class TitleReader:
         )
 
     def _is_name(self, group: LineGroup) -> bool:
-        """Whether a text reads like names, or the pages repeat it as the name of a company: never
-        in small letters."""
+        """Whether a text reads like names of persons, or is the name of a company, which the pages
+        repeat, never in small letters."""
         return lists_names(group.plain_text) or self._is_repeated_as_name(group)
 
     def _is_repeated_as_name(self, group: LineGroup) -> bool:
@@ -298,7 +303,8 @@ def _plain(group: LineGroup) -> str:
 
 
 def _is_readable(text: str) -> bool:
-    """Not where a font without a table of its letters left signs in the place of some."""
+    """Whether a text has no symbols in it. A font without a table of its letters leaves symbols in
+    the place of some letters."""
     return all(unicodedata.category(character) != "So" for character in text)
 
 
@@ -309,11 +315,10 @@ def _holds(text: str, part: str) -> bool:
 def is_cover(
     page: Sequence[LineGroup], next_page: Sequence[LineGroup], reader: TitleReader
 ) -> bool:
-    """Whether a first page only announces the paper that begins on the next one.
+    """Whether a first page only announces the paper that begins on the next page.
 
-    There a title stands over an abstract or a first section, and it is not the one that the first
-    page shows.
-    """
+    The next page then has a title above an abstract or a first section. The first page has neither,
+    and shows no title or another one."""
     opening = next((group for group in next_page if _opens_paper(group)), None)
     if opening is None or any(_opens_paper(group) for group in page):
         return False
