@@ -1,8 +1,7 @@
-"""How deep each heading of a paper is: by its number, by the file's outline, and by what it is set
-like.
+"""How deep each heading of a paper is: by its number, by the file's outline, and by its style.
 
-Each of them gives a heading a rank; its level is one more than the number of open headings above it
-with a smaller rank, so that headings of one form are siblings.
+Each of these gives a heading a rank. Its level is one more than the number of open headings above
+it with a smaller rank, so that headings of one form are siblings.
 """
 
 import re

@@ -1,8 +1,8 @@
 """Which groups of lines are headings, and how deep: learned from those that are sure.
 
-Sure are the entries of the file's own outline, the usual names of sections, and numbers. What is
-set like one of them, or larger or bolder than the body, is a heading too where it stands alone
-above the text that it opens.
+Sure headings are in the file's own outline, have the usual name of a section, or have a number. A
+group in the style of one of them, or larger or bolder than the body, is a heading too if it is
+alone above the text that it opens.
 """
 
 import re
@@ -88,7 +88,7 @@ def _goes_on(above: LineGroup, group: LineGroup, body: BodyStyle) -> bool:
     if is_indented and heading_number(above.plain_text) is None:
         return False
     style, other = HeadingStyle.of(above), HeadingStyle.of(group)
-    # Small letters may follow capitals, but not capitals small letters.
+    # A line in small letters may follow one in capitals, but not the other way round.
     is_alike = style.is_caps >= other.is_caps and replace(style, is_caps=False) == replace(
         other, is_caps=False
     )
@@ -180,7 +180,8 @@ class Headings:
         return groups, levels
 
     def _is_title(self, group: LineGroup) -> bool:
-        """Whether a group is the title, or repeats it above a later page."""
+        """Whether a group is the title, or has the same words, as where a later page repeats the
+        title."""
         return group is self.title or (
             self.title is not None
             and letters_of(group.plain_text) == letters_of(self.title.plain_text)
@@ -296,8 +297,8 @@ class Headings:
 
 
 def _longest_rising(numbered: Sequence[tuple[int, Values]]) -> set[int]:
-    """The indices of the headings in the longest series of rising numbers: of those numbered 1, 2,
-    7, 3, 4 all but the 7.
+    """The indices of the headings in the longest series of rising numbers. If the numbers are 1, 2,
+    7, 3, 4, these are all headings but the 7.
 
     numbered: the index and the number of each heading, in reading order."""
     # `ends[n]` is the lowest number that ends a series of n + 1 numbers; `places` has the place of

@@ -207,9 +207,8 @@ def _bands(segments: Sequence[Segment], gutter: float) -> list[_PageSlice]:
     """Slices from top to bottom, each read either down the columns beside the gutter or across it.
 
     Segments beside the gutter are sliced wherever a gap runs through both sides, so that a table
-    between prose is judged by itself; neighbouring slices of one kind are then one band, because
-    such a gap is no end of a column.
-    """
+    between prose is judged by itself. Neighbouring slices of one kind are then joined into one
+    band, because columns go on below such a gap."""
     bands: list[_PageSlice] = []
     for piece in _slices(segments, gutter):
         in_columns = _reads_in_columns(piece, gutter)
@@ -240,8 +239,8 @@ def _slices(segments: Sequence[Segment], gutter: float) -> list[list[Segment]]:
 
 
 def _reads_in_columns(piece: Sequence[Segment], gutter: float) -> bool | None:
-    """Whether a slice is read down one side of the gutter and then the other; None where nothing
-    decides."""
+    """Whether a slice is read down one side of the gutter and then the other; None if nothing in
+    the slice decides."""
     if any(s.left < gutter < s.right for s in piece):
         return False
     across = [row for row in rows_of(piece) if row[0].right <= gutter <= row[-1].left]
@@ -398,10 +397,10 @@ def _lines_of(segments: Sequence[Segment], frame: Frame, usual: float) -> Iterat
 
 
 def _beside_larger_text(segments: Sequence[Segment], usual: float) -> set[Segment]:
-    """Small print to the right of a title (licence, DOI): a column of its own, not cells of a row.
+    """The segments of small print to the right of a title (licence, DOI), which are a column of
+    their own and not cells of a row.
 
-    `usual` is the font size of most segments of the page.
-    """
+    `usual` is the font size of most segments of the page."""
     large_ones = [s for s in segments if s.size >= _LARGER_TEXT * usual][:_MAX_TITLE_LINES]
     pairs = [
         (small, large)

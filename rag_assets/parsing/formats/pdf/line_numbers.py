@@ -1,5 +1,5 @@
-"""The numbers that manuscripts print beside their lines: in a margin, rising by one or by five, no
-part of the text."""
+"""The numbers that manuscripts print beside their lines. They are in a margin, rise by one or by
+five, and do not belong to the text."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -98,7 +98,8 @@ def _column(segments: Sequence[WordRun], side: int) -> list[_NumberedRun]:
 
 
 def _digits(glyphs: Sequence[Glyph]) -> Iterator[Glyph]:
-    """The digits that a run begins with, if white space or nothing follows them."""
+    """The digits that a run begins with, if white space or nothing follows them and they are not
+    too many for a line number."""
     n = next((at for at, glyph in enumerate(glyphs) if glyph.text not in _DIGITS), len(glyphs))
     if n <= _MAX_DIGITS and (n == len(glyphs) or glyphs[n].text.isspace()):
         yield from glyphs[:n]

@@ -1,5 +1,5 @@
-"""Headings that open a paragraph: its first words in bold, italics or a font of their own, which it
-does not go on in.
+"""Headings that open a paragraph: its first words, in bold, italics or a font that the words after
+them do not have.
 
     **Participants.** Nineteen millers took part in the spring.
 """
@@ -173,7 +173,7 @@ def _stands_out(face: Face, body: BodyStyle) -> bool:
 
 
 def _may_open(heading: LineGroup, below: LineGroup, face: Face, body: BodyStyle) -> bool:
-    """Whether words read like a heading, and what follows like its text."""
+    """Whether words read like a heading, and the text below them like the text of that heading."""
     text, rest = heading.plain_text.strip(), below.plain_text.strip()
     n_letters = sum(map(str.isalpha, text))
     if n_letters < max(_MIN_LETTERS, 0.5 * len(text.replace(" ", ""))) or text[:1].islower():

@@ -1,7 +1,6 @@
-"""The words of a printed table as lines of cell texts, its columns, and the columns each text stands
-in.
+"""The words of a printed table as lines of cell texts, its columns, and the columns of each text.
 
-A PDF does not state them: columns are where texts of different lines are below each other, with
+A PDF does not state its columns: they are where texts of different lines are below each other, with
 white space between that crosses nearly all lines. Coordinates are points of a reading frame.
 """
 
@@ -116,7 +115,8 @@ class PrintedLine:
 
     @property
     def value_share(self) -> float:
-        """Share of values, or dashes instead of them, among the texts behind the first."""
+        """The share of values among the texts after the first. Texts without letters and digits,
+        such as dashes, count as values."""
         behind = [text.is_value or not any(map(str.isalnum, text.text)) for text in self.texts[1:]]
         return sum(behind) / max(len(behind), 1)
 
@@ -462,8 +462,10 @@ def with_spanners(
 def _is_set_apart(
     line: Sequence[Placed], below: Sequence[Sequence[Placed]], columns: Sequence[Interval]
 ) -> bool:
-    """Whether two names or more are in italics, each begins with its column, and below is an
-    upright name for each column from the first of them on."""
+    """Whether a header line in italics is above upright names of columns.
+
+    It has at least two names in italics, each beginning where its column does. The line below has
+    an upright name for each column from the first of these names on."""
     groups = [one for one in line if one.first]
     names = [one for own in below for one in own if groups and one.first >= groups[0].first]
     return (

@@ -1,7 +1,7 @@
 """A printed table as cells: header, rows, labels and groups of the words in its region.
 
-Rules end the header and part bands of rows; columns are white space that crosses the lines;
-indentation tells where a group ends.
+Rules end the header and separate bands of rows. White space that crosses the lines separates
+columns. Indentation shows where a group ends.
 """
 
 from collections.abc import Sequence
@@ -64,14 +64,15 @@ class TableRegion:
     """Words at a right angle to the others, their places in this frame."""
 
     def below(self, lines: Sequence[PrintedLine]) -> "TableRegion":
-        """The part with the last lines only."""
+        """The region from the first of some lines on, with the words of these lines. lines: the
+        last lines of the region."""
         left, _, right, bottom = self.area
         words = [word for line in lines for word in line.words]
         return replace(self, area=(left, lines[0].top, right, bottom), words=words)
 
 
 def read_region(region: TableRegion) -> Printed | None:
-    """The cells of a table; None where there are no columns."""
+    """The cells of a table; None if the region has no columns, no words or too many."""
     if not region.words or len(region.words) > _MOST_WORDS:
         return None
     lines = printed_lines(region.words, region.drawings.down)
@@ -228,12 +229,12 @@ class _Part:
 
 
 def _is_over_names(one: Placed) -> bool:
-    """Whether a text reaches from the names of rows over other columns."""
+    """Whether a text is over the first column, which has the names of rows, and further columns."""
     return one.first == 0 and one.end > 1
 
 
 def _band_edges(region: TableRegion) -> list[float]:
-    """The heights of the rules over the whole table."""
+    """The heights of the rules over the whole table, in points from the top."""
     left, _, right, _ = region.area
     allowed = max(_LEAST_EDGE, _EDGE * (right - left))
     return [

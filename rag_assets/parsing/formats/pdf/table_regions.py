@@ -139,7 +139,8 @@ def _wraps_cell(row: Line, line: Line, gap: float) -> bool:
 
 
 def _are_aligned(rows: Sequence[Line]) -> bool:
-    """Whether most neighbouring rows share the edge of a cell after the first."""
+    """Whether most neighbouring rows have cells, after the first, whose left edges, right edges or
+    middles are at the same place."""
     shared = 0
     for above, row in pairwise(rows):
         tolerance = 0.6 * row.size
@@ -253,7 +254,7 @@ def _is_near(area: Rectangle, caption: Rectangle) -> bool:
 
 
 def is_in_figure(area: Rectangle, drawings: Drawings) -> bool:
-    """Whether a picture covers a good part of an area."""
+    """Whether a picture covers a large share of an area."""
     size = (area[2] - area[0]) * (area[3] - area[1])
     return any(
         shared_size(area, one) >= _FIGURE_OVERLAP * max(size, 1.0) for one in drawings.figures
@@ -265,8 +266,8 @@ def ruled_areas(
 ) -> list[Rectangle]:
     """The areas of the tables that rules show, from top to bottom; none overlaps another.
 
-    An area without a caption counts only if it is nearly as wide as the text, because shorter rules
-    are also drawn below sums."""
+    An area without a caption must be at least 60% as wide as the text, because shorter rules are
+    also drawn below sums."""
     if not words:
         return []
     wide = _LEAST_SHARE * (max(word.right for word in words) - min(word.left for word in words))

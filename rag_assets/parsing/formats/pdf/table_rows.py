@@ -103,7 +103,8 @@ class PrintedRow:
 
 @dataclass(frozen=True)
 class Cut:
-    """A rule that ends at vertical rules: it parts the cells of the columns it covers."""
+    """A rule between vertical rules: it separates the cells above it from those below it, in the
+    columns it covers."""
 
     at: float
     columns: frozenset[int]
@@ -120,8 +121,8 @@ class RowLabel:
 
 
 def usual_distance(lines: Sequence[TableLine]) -> float:
-    """The distance between the lines of neighbouring rows, in points: three of four neighbours are
-    at most so far."""
+    """The distance between the lines of neighbouring rows, in points: the upper quartile of all
+    distances between neighbouring lines; 0 if there are fewer than two lines."""
     distances = [below.middle - line.middle for line, below in pairwise(lines)]
     return (
         quantiles(distances, n=4)[2] if len(distances) > 1 else distances[0] if distances else 0.0
@@ -141,8 +142,8 @@ def are_parted(band: Sequence[TableLine], cuts: Sequence[Cut]) -> bool:
 def ruled_rows(
     band: Sequence[TableLine], cuts: Sequence[Cut]
 ) -> tuple[list[PrintedRow], list[RowLabel]]:
-    """The rows between the cuts of a band, and the labels in cells that reach over several of
-    them."""
+    """The rows between the cuts of a band, and the labels: texts in cells that span several rows,
+    because no cut crosses these cells."""
     # All lines between two cuts, of whatever columns, are a part: later a row.
     parts = [
         [line for line in band if above < line.middle <= below]
@@ -306,7 +307,7 @@ def _is_nearer(line: TableLine, above: TableLine, below: TableLine | None) -> bo
 
 
 def _is_hyphenated(text: PlacedText | None, following: PlacedText) -> bool:
-    """Whether a word goes on in the line below it."""
+    """Whether a text ends in a hyphen inside a word, which goes on in the text below it."""
     return (
         text is not None
         and text.text[-2:-1].isalpha()
@@ -316,7 +317,8 @@ def _is_hyphenated(text: PlacedText | None, following: PlacedText) -> bool:
 
 
 def _reads_on(text: PlacedText, following: PlacedText) -> bool:
-    """Whether a text goes on in the line below it."""
+    """Whether a text goes on in the text below it: the lower one begins with a small letter, or the
+    upper one ends with a sign such as a comma or an open bracket."""
     first = following.text[:1]
     return (
         (first.islower() and not text.text[:1].islower())
@@ -360,8 +362,10 @@ def _centred_labels(band: Sequence[TableLine]) -> list[RowLabel]:
 def sideways_labels(
     words: Sequence[Segment], rows: Sequence[PrintedRow], edges: Sequence[float]
 ) -> list[RowLabel]:
-    """The labels printed at a right angle beside rows, each with the rows between the rules around
-    it. Their `column` is -1: left of all columns."""
+    """The labels printed at a right angle beside rows, each with its rows: those up to the nearest
+    rules above and below its middle. Their `column` is -1, left of all columns.
+
+    edges: the heights of the rules over the whole table, in points."""
     # Words that overlap in height are lines of one label.
     labels: list[list[Segment]] = []
     for word in sorted(words, key=lambda word: (word.top + word.bottom) / 2):
@@ -400,7 +404,7 @@ Role = Literal["banner", "group", "row"]
 
 @dataclass
 class _OpenGroup:
-    """A group that rows may still be added to."""
+    """A group to which rows may still be added."""
 
     name: str
     rank: int
@@ -414,15 +418,15 @@ class _OpenGroup:
 def groups_of(
     rows: Sequence[PrintedRow], roles: Sequence[Role], begins_band: Sequence[bool]
 ) -> list[tuple[str, ...]]:
-    """The names of the groups of each row, outermost first; for a row that opens a group, those
-    around it.
+    """The names of the groups that each row is in, outermost first. A row that opens a group is in
+    the groups around that group only.
 
-    A group of indented rows ends where the indentation returns; another one at the next name of its
-    rank, or at a rule if it began at a rule.
+    A group of indented rows ends where the indentation ends. Any other group ends at the next name
+    of its rank, or at a rule if a rule was above its name.
 
-    roles: whether a row is a lone name that opens a group, one above the columns ("banner"), or any
-    other. begins_band: which rows come directly below a rule over the whole table.
-    """
+    roles: for each row, "group" for a lone name that opens a group, "banner" for a lone name above
+    the columns, "row" for any other row. begins_band: for each row, whether a rule over the whole
+    table is directly above it."""
     names = [row.entries()[0].texts[0] for row in rows]
     all_bold = all(name.is_bold for name in names)
     stack: list[_OpenGroup] = []

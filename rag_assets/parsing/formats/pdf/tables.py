@@ -154,8 +154,8 @@ def _area_beside(
 
 
 def _free_bands(caption: Rectangle, barriers: Boxes) -> Iterator[tuple[float, float]]:
-    """Top and bottom of the space above a caption and of that below it, up to the next barrier of
-    its width."""
+    """Two pairs of a top and a bottom: the space above a caption and the space below it. Each
+    reaches up to the next barrier above or below the caption."""
     beside = barriers[(barriers[:, 0] < caption[2]) & (barriers[:, 2] > caption[0])]
     yield max(beside[beside[:, 3] <= caption[1] + 1, 3], default=-np.inf), caption[1]
     yield caption[3], min(beside[beside[:, 1] >= caption[3] - 1, 1], default=np.inf)
@@ -398,7 +398,7 @@ def _with_runs(
 
 
 def drawings_in(drawings: Drawings, area: Rectangle) -> Drawings:
-    """The rules and shades inside an area."""
+    """The rules and shades inside an area, or at most 3 points outside of it."""
     left, top, right, bottom = area[0] - 3, area[1] - 3, area[2] + 3, area[3] + 3
     return Drawings(
         tuple(

@@ -59,10 +59,9 @@ def with_superscripts(
     """The text of a segment whose font size is `size`, with raised digits as superscript
     characters.
 
-    PDFium returns digits that are smaller than their line and set higher as plain ones: 10 to the
-    9th as 109. Raised characters at the start stay as they are: the number of a footnote or of an
-    affiliation.
-    """
+    PDFium returns digits that are smaller and higher than their line as plain digits: 10 to the 9th
+    as 109. Raised characters at the start stay as they are, because they are the number of a
+    footnote or of an affiliation."""
     parts: list[str] = []
     at = 0
     for start, end in _raised_runs(placed, size):
@@ -269,8 +268,9 @@ def is_one_size(one: float, other: float) -> bool:
 
 
 def read_page(pdf: "PdfDocument", index: int, ocr: PageReader | None = None) -> PageText:
-    """The text of page `index` (0-based), by `ocr` if it has none of its own, or cuts more words
-    than OCR does. A page that PDFium cannot load comes back empty and not readable."""
+    """The text of page `index` (0-based). `ocr` reads it if the page has no text of its own, or
+    text in which more words are cut than OCR cuts. A page that PDFium cannot load is returned
+    empty, with `is_readable` false."""
     from pypdfium2 import PdfiumError, raw
 
     try:
@@ -405,9 +405,9 @@ class _OpenSegment:
     def closed(self) -> Segment:
         """The finished segment; at least one character must have been added.
 
-        Its size is that of most characters. In its text raised digits are superscripts, ligatures
-        are letters, and a large initial is joined to its word ("T he" -> "The"); `glyphs` remain as
-        printed."""
+        Its size is that of most characters. In its text, raised digits are superscript characters,
+        ligatures are separate letters, and a large initial is joined to its word ("T he" -> "The").
+        Its `glyphs` remain as printed."""
         n_chars = self.styles.total()
         sizes: Counter[float] = Counter()
         for style, count in self.styles.items():

@@ -1,7 +1,7 @@
 """The title of a paper: which lines of the first page are set as one text, which of these large texts
 is the title, and whether that is sure.
 
-A cover, a page that only announces the paper, is known by the title on the page after it.
+A cover is a page that only announces the paper; the title on the page after it shows that.
 """
 
 import re
@@ -110,9 +110,8 @@ class TitleReader:
     """Finds the title among the groups of a first page.
 
     A large text may also be the name of a journal, a section or a company, so a title counts only
-    if something else confirms it: the metadata, a running head, or what stands below a title
-    (authors, an abstract, the text).
-    """
+    if something else confirms it: the metadata, a running head, or what is below a title (authors,
+    an abstract, the text)."""
 
     body: BodyStyle
     text: str
@@ -175,7 +174,7 @@ class TitleReader:
 
     def company_on(self, page: Sequence[LineGroup]) -> str:
         """The name of the company or office that a page shows in large letters and the pages
-        repeat; empty where there is none."""
+        repeat; empty if there is none."""
         named = [page[at] for at in self._large(page) if self._is_repeated_as_name(page[at])]
         return max(named, key=lambda group: group.size).plain_text if named else ""
 
@@ -277,7 +276,7 @@ class TitleReader:
 
 
 def _n_words(group: LineGroup) -> int:
-    """Words of two letters or more, without digits."""
+    """The number of words of two letters or more, without words that contain digits."""
     words = (word.strip(".,:;()") for word in group.plain_text.split())
     return sum(len(word) > 1 and not any(map(str.isdigit, word)) for word in words)
 
@@ -336,8 +335,8 @@ def _opens_paper(group: LineGroup) -> bool:
 
 
 def sane_title(metadata: str) -> str:
-    """A title from the file's metadata, or "" where it is a file name or what a program put
-    there."""
+    """A title from the file's metadata; empty if it is a file name, a text that a program wrote
+    there, or too short or too long."""
     title = " ".join(metadata.split())
     words = [word for word in title.split() if sum(character.isalpha() for character in word) > 1]
     if len(words) < _MIN_WORDS or len(words) > _MAX_TITLE_WORDS or _PRODUCED.search(title):
