@@ -158,6 +158,9 @@ def test_schema_problems_are_named() -> None:
     ]
     backwards = ROWS.select(PASSAGES.names[::-1]).schema
     assert schema_problems(backwards, PASSAGES)[0].startswith("columns are in the order")
+    id_field = PASSAGES.field(0)
+    nullable = PASSAGES.set(0, id_field.with_nullable(not id_field.nullable))
+    assert schema_problems(nullable, PASSAGES) == [f"column {id_field.name} is of another type"]
 
 
 def test_rows_are_looked_up_in_the_groups_that_hold_them(tmp_path: Path) -> None:

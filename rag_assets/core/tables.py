@@ -213,8 +213,9 @@ REFERENCES = _schema(
 
 
 def schema_problems(found: pa.Schema, wanted: pa.Schema) -> list[str]:
-    """One line for each column that is missing, unknown or of another type; if there is none, one
-    line for columns in another order. Empty if the schemas agree."""
+    """One line for each column that is missing, unknown or of another type, which includes whether
+    it may be null; if there is none, one line for columns in another order. Empty if the schemas
+    agree."""
     if found.equals(wanted, check_metadata=False):
         return []
     problems = [
@@ -222,7 +223,7 @@ def schema_problems(found: pa.Schema, wanted: pa.Schema) -> list[str]:
         if field.name not in found.names
         else f"column {field.name} is of another type"
         for field in wanted
-        if field.name not in found.names or found.field(field.name).type != field.type
+        if field.name not in found.names or not found.field(field.name).equals(field)
     ]
     problems += [f"column {name} is unknown" for name in found.names if name not in wanted.names]
     return problems or [f"columns are in the order {found.names}, wanted {wanted.names}"]

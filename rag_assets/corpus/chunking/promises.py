@@ -282,7 +282,7 @@ def _lost_in_words(_: ChunksCandidate, rows: Offenders) -> str:
         for row in rows[:_MOST_LISTED]
     )
     n_more = len(rows) - _MOST_LISTED
-    more = f" and {n_more} more papers" if n_more > 0 else ""
+    more = f" and {n_more} more" if n_more > 0 else ""
     return f"Text was lost between the file and its chunks: {', '.join(listed)}{more}. Compare with the file."
 
 
