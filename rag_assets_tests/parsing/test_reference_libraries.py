@@ -100,7 +100,7 @@ def test_a_bibtex_export_names_the_papers_by_its_attachments(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "content", [b"@article{a, title = {" + b"{" * 300_000 + b"}" * 300_002, b"@book{\xff}"]
+    "content", [b"@article{a, title = {" + b"{" * 3_000_000 + b"}" * 3_000_002, b"@book{\xff}"]
 )
 def test_a_bibtex_export_that_cannot_be_read_stops_the_run_and_takes_no_paper_away(
     tmp_path: Path, content: bytes
