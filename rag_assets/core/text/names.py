@@ -8,6 +8,7 @@ word index are in `search.indexing`.
 
 import re
 from collections.abc import Set
+from functools import cache
 from itertools import pairwise
 
 from rag_assets.core.text.folding import plain, plain_lower
@@ -155,30 +156,31 @@ def without_reported_periods(text: str) -> str:
     return _REPORTED.sub(" ", text)
 
 
-_NAME = (
-    r"[^\W\d_a-z][\w.’'-]*(?: (?:[^\W\d_a-z][\w.’'-]*|de|van|von|der|den|la|di|da|dos|el|al)){1,4}"
+_MARKS = r"[\d*†‡§¶∗⋆♦♠#|,;&+¹²³⁴⁵⁶⁷⁸⁹⁰\ue000-\uf8ff\x80-\x9f\t]|\b(?:and|AND|und|et|[Bb]y)\b"
+BETWEEN_NAMES = re.compile(rf"\s*(?:{_MARKS}|\s)*(?:{_MARKS})(?:{_MARKS}|\s)*")
+ASIDE = re.compile(
+    r"\[[\d X–-]{10,30}\]|\([^()]{0,60}\)|\{[^{}]{0,200}\}@?\S*|\S+@\S+|https?://\S+"
 )
-_SEPARATOR = r"(?:\s*(?:,|;|&|\||\band\b)\s*)+"
-_NAMES = re.compile(rf"{_NAME}(?:{_SEPARATOR}{_NAME}){{1,40}}[\s,.]*")
-_BESIDE_NAMES = re.compile(
-    r"\[[\d -]+\]|\b[A-Z]\w{0,3}\.?(?:[A-Z]\.){1,3}(?=[\s,;]|$)|\b(?:MD|PhD|MSc|BSc|MB|ChB|Jr)\b\.?"
-    r"|[\d*†‡§¶∗¹²³⁴⁵⁶⁷⁸⁹⁰]+"
+"""ORCIDs, addresses, and text in brackets."""
+_NAME_WORD = re.compile(r"[^\W\d_][^\W\d_]*(?:[.'’`´‐‑-]+[^\W\d_]*)*")
+_PARTICLES = frozenset(
+    "de van von der den del della la le di da dos do du el al bin ibn ten ter zu y e".split()
 )
-"""Identifiers, initials after names, degrees, and marks of footnotes."""
+NUMBER = re.compile(r"\d{3}")
+"""A year or the number of a report; marks of affiliations have fewer digits."""
+_ONE_REVERSED = r"\s*[^\W\d_a-z][\w'’-]+(?: [^\W\d_a-z][\w'’-]+)?, [^\W\d_a-z][\w.'’-]*(?: [^\W\d_a-z][\w.'’-]*)?[\s*†‡§¶∗]*"
+_REVERSED = re.compile(rf"{_ONE_REVERSED}(?:;{_ONE_REVERSED}){{0,100}};?\s*")
+"""Names with the family name first, as catalogues write them: "Lund, Ada; Moe, Bo". A single such
+name is read only on a line with an address."""
+_MOST_FULL_WORDS, _MOST_WORDS = 3, 6
 _INSTITUTION = re.compile(
     r"(?:universi\w*|(?<![^\W\d_])(?:institut(?:e|es|o|ion)?|colleges?|departments?|schools?|faculty|laborator\w+|labs?|centers?|centres?|"
     r"hospitals?|research|company|inc|ltd|corporation|academy|ministry|polit[ée]cni\w+|polytechni\w+|hochschule|"
     r"observato\w+|foundation|clinic|division|branch))\b",
     re.IGNORECASE,
 )
-_MARK = re.compile(r"(?<=[^\W\d_])\s?(?:[*†‡§¶∗¹²³⁴⁵⁶⁷⁸⁹⁰]\s?)+(?=\s[A-Z])")
-"""A footnote mark between two names separates them like a comma."""
-_WITH_ADDRESS = re.compile(rf"{_NAME} ?[\w.+-]{{1,64}}@[\w.-]{{1,64}}")
 _MAX_CHARS = 2000
 _ADDRESS = re.compile(r"\S+@\S+|https?://\S+|\bwww\.\S+|\{[^{}\n]*\}@?\S*")
-_MOST_ORDINARY = 0.25
-"""Largest share of the words in a name that may be ordinary words of the paper too ("Roman
-Bondar")."""
 _WORDS_OF_INSTITUTION = 3
 """If a word such as "University" is among this many first words ("National Defence University"),
 they are an institution, not a person."""
@@ -187,42 +189,77 @@ _IN_NAMES = frozenset("and van von der den del los las dos mac".split())
 _FIRST_WORDS = re.compile(r"\W*((?:[^\W\d_a-z][\w.’'-]*,?\s+){1,3}[^\W\d_a-z][\w.’'-]+)")
 
 
-def lists_names(line: str) -> bool:
-    """Whether a line consists of the names of two or more persons, or of one name with an e-mail
-    address. False if it names an institution, or contains a name twice."""
-    if len(line) > _MAX_CHARS or _INSTITUTION.search(line):
-        return False
-    separated = _MARK.sub(",", line.title() if line.isupper() else line)
-    bare = " ".join(_BESIDE_NAMES.sub(" ", separated).split())
-    bare = re.sub(r"(?:\s*,)+", ",", bare).strip(" ,|")
-    names = [name.strip() for name in re.split(_SEPARATOR, bare)]
-    without_commas = " ".join(bare.replace(",", " ").split())
-    is_list = _NAMES.fullmatch(bare) or _WITH_ADDRESS.fullmatch(without_commas)
-    return len(set(names)) == len(names) and is_list is not None
-
-
 def ordinary_words(text: str) -> frozenset[str]:
     """The words that occur in small letters in a text, so that they are probably no names."""
     return frozenset(_SMALL_WORD.findall(_ADDRESS.sub(" ", text))) - _IN_NAMES
 
 
-def names_only(line: str, ordinary: Set[str]) -> bool:
-    """Whether a line consists of names of one or more persons: capitalised words of which few are
-    ordinary words of the paper. ordinary: see `ordinary_words`."""
-    is_one_word = line.isupper() and " " not in line.strip()
-    if len(line) > _MAX_CHARS or _INSTITUTION.search(line) or is_one_word:
-        return False
-    separated = _BESIDE_NAMES.sub(" ", _MARK.sub(",", line.title() if line.isupper() else line))
-    words = [
-        word
-        for word in re.sub(r"[,;&|]", " ", separated).split()
-        if word not in _IN_NAMES and not (len(word) == 1 and word.islower())
-    ]
-    are_capitalised = len(words) > 1 and all(
-        word[0].isupper() and not word.endswith(":") for word in words
+def lists_names(line: str, ordinary: Set[str]) -> bool:
+    """Whether a line consists of names of persons, also where nothing separates them."""
+    return bool(names_in(line, ordinary)) or joins_names(line, ordinary)
+
+
+def names_in(line: str, ordinary: Set[str] = frozenset()) -> list[str]:
+    """The names of persons that a line lists; empty if the line has anything else. ordinary: see
+    `ordinary_words`."""
+    bare = ASIDE.sub(" ", line)
+    if len(line) > _MAX_CHARS or names_an_institution(line) or NUMBER.search(bare):
+        return []
+    # a single "Lund, Ada" could be two names, so it counts only on a line with an address or a ";"
+    if reversed_ := _REVERSED.fullmatch(bare if bare != line or ";" in line else ""):
+        return [name.strip(" *†‡§¶∗") for name in reversed_[0].split(";") if name.strip()]
+    pieces = [piece.strip(" .:-–/()") for piece in BETWEEN_NAMES.split(bare)]
+    names = [piece for piece in pieces if piece and not is_degree(piece)]
+    return names if all(is_person_name(piece, ordinary) for piece in names) else []
+
+
+def joins_names(line: str, ordinary: Set[str]) -> bool:
+    """Whether a line has names without separators: more words in a row than one name has."""
+    pieces = [piece.split() for piece in BETWEEN_NAMES.split(ASIDE.sub(" ", line)) if piece.strip()]
+    words = [word for piece in pieces for word in piece]
+    are_names = all(
+        _NAME_WORD.fullmatch(word) and word[0].isupper() and word.lower() not in ordinary
+        for word in words
     )
-    n_ordinary = sum(_bare(word) in ordinary for word in words)
-    return are_capitalised and n_ordinary <= _MOST_ORDINARY * len(words) and _is_long_enough(words)
+    return (
+        are_names
+        and max(map(len, pieces), default=0) > _MOST_FULL_WORDS
+        and not names_an_institution(line)
+    )
+
+
+def is_person_name(piece: str, ordinary: Set[str]) -> bool:
+    """Whether a piece looks like a person's name: two to six capitalised words. One to three of
+    them are full words (no initial, particle or degree); at most half of these are ordinary words,
+    and the last one, the family name, is not."""
+    words = piece.split()
+    if not all(map(_NAME_WORD.fullmatch, words)) or not 2 <= len(words) <= _MOST_WORDS:
+        return False
+    full_words = [
+        word
+        for word in words
+        if word.lower() not in _PARTICLES and len(word.strip(".")) > 1 and not is_degree(word)
+    ]
+    are_capitals = all(word[0].isupper() or word in _PARTICLES for word in words)
+    n_ordinary = sum(word.lower() in ordinary for word in full_words)
+    is_uncommon = (
+        full_words and full_words[-1].lower() not in ordinary and 2 * n_ordinary <= len(full_words)
+    )
+    return bool(are_capitals and is_uncommon and len(full_words) <= _MOST_FULL_WORDS)
+
+
+def is_degree(piece: str) -> bool:
+    """Whether all words of a piece are degrees or titles after a name ("PhD", "Jr.")."""
+    return all(word.replace(".", "").casefold() in _degrees() for word in piece.split())
+
+
+@cache
+def _degrees() -> frozenset[str]:
+    from nameparser import HumanName  # loads data of many languages
+
+    constants = HumanName("").C
+    degrees = {*constants.suffix_acronyms, *constants.suffix_not_acronyms}
+    return frozenset(word.replace(".", "").casefold() for word in degrees)
 
 
 def begins_with_a_name(line: str, ordinary: Set[str]) -> bool:

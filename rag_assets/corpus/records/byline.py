@@ -7,7 +7,6 @@ separated, it gives no authors.
 import re
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from functools import cache
 from itertools import chain, takewhile
 
 from nameparser import HumanName
@@ -15,18 +14,19 @@ from nameparser import HumanName
 from rag_assets.core.domain import Person
 from rag_assets.core.text.folding import letters_of
 from rag_assets.core.text.headings import is_section_name, starts_abstract
-from rag_assets.core.text.names import begins_with_a_name, names_an_institution, ordinary_words
+from rag_assets.core.text.names import (
+    ASIDE,
+    BETWEEN_NAMES,
+    NUMBER,
+    begins_with_a_name,
+    is_degree,
+    is_person_name,
+    joins_names,
+    names_an_institution,
+    names_in,
+    ordinary_words,
+)
 
-_MARKS = r"[\d*†‡§¶∗⋆♦♠#|,;&+¹²³⁴⁵⁶⁷⁸⁹⁰\ue000-\uf8ff\x80-\x9f\t]|\b(?:and|AND|und|et|[Bb]y)\b"
-_BETWEEN = re.compile(rf"\s*(?:{_MARKS}|\s)*(?:{_MARKS})(?:{_MARKS}|\s)*")
-_ASIDE = re.compile(
-    r"\[[\d X–-]{10,30}\]|\([^()]{0,60}\)|\{[^{}]{0,200}\}@?\S*|\S+@\S+|https?://\S+"
-)
-"""ORCIDs, addresses, and text in brackets."""
-_WORD = re.compile(r"[^\W\d_][^\W\d_]*(?:[.'’`´‐‑-]+[^\W\d_]*)*")
-_PARTICLES = frozenset(
-    "de van von der den del della la le di da dos do du el al bin ibn ten ter zu y e".split()
-)
 _LETTER_MARKS = re.compile(r"a[ ,]?[A-ZÀ-Ý]")
 """An affiliation whose mark is a letter ("a University of ..."). Then a letter is attached to every
 name as well."""
@@ -34,19 +34,12 @@ _DATE = re.compile(
     r"\W*(?:\d{1,2} \w+ \d{4}|\w+ \d{1,2}, \d{4}|\d{4}[-/]\d\d[-/]\d\d|(?:received|accepted|published|draft)\b.{0,80})\W*",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(r"\d{3}")
-"""A year or the number of a report; marks of affiliations have fewer digits."""
 _MARKED = re.compile(r"\W*\d|[*†‡§¶∗¹²³⁴⁵⁶⁷⁸⁹]|[a-f][A-Z]")
 """The beginning of an affiliation or a footnote."""
 _TORN = re.compile(r"[\W\d]*,")
 """A line that begins with the end of a list. The names before it were read elsewhere, so their
 order is unknown."""
 _TWO_CAPITALS = re.compile(r"[^\W\d_a-z]\w+ [^\W\d_a-z]\w+")
-_ONE_REVERSED = r"\s*[^\W\d_a-z][\w'’-]+(?: [^\W\d_a-z][\w'’-]+)?, [^\W\d_a-z][\w.'’-]*(?: [^\W\d_a-z][\w.'’-]*)?[\s*†‡§¶∗]*"
-_REVERSED = re.compile(rf"{_ONE_REVERSED}(?:;{_ONE_REVERSED}){{0,100}};?\s*")
-"""Names with the family name first, as catalogues write them: "Lund, Ada; Moe, Bo". A single such
-name is read only on a line with an address."""
-_MOST_FULL_WORDS, _MOST_WORDS = 3, 6
 _MOST_BEFORE = 2
 """Most lines without a name before the first author: the rest of a title, the journal's address."""
 _MOST_CHARS = 8_000
@@ -117,7 +110,7 @@ def byline(lines: Lines, page: str) -> Byline:
             is_sure &= not lines_below or len(persons_by_line) <= 1
             is_reliable &= not any(_continues_names(below, ordinary) for below in lines_below)
             is_marked |= any(character.isnumeric() for character in line)
-        elif _has_joined_names(line, ordinary) or (
+        elif joins_names(line, ordinary) or (
             begins_with_a_name(line, ordinary)
             and not (is_marked or is_below_names or _MARKED.match(line))
         ):
@@ -155,11 +148,11 @@ def _listed(text: str, ordinary: Set[str]) -> list[Person]:
     All pieces of the text must be names. Or some of its pieces are in capitals, and all of these
     (of more than one word) are names: "ADA LUND, Winter Institute, UK".
     """
-    lines = [line for line in _ASIDE.sub(" ", text).split("\n") if not _DATE.fullmatch(line)]
-    pieces = [piece for piece in _pieces(lines, ordinary) if not _is_degree(piece)]
-    if any(map(_NUMBER.search, lines)):
+    lines = [line for line in ASIDE.sub(" ", text).split("\n") if not _DATE.fullmatch(line)]
+    pieces = [piece for piece in _pieces(lines, ordinary) if not is_degree(piece)]
+    if any(map(NUMBER.search, lines)):
         return []
-    names = [piece for piece in pieces if _is_name(piece, ordinary)]
+    names = [piece for piece in pieces if is_person_name(piece, ordinary)]
     in_capitals = [piece for piece in names if piece.isupper()]
     if len(names) < len(pieces) and any(not piece.isupper() for piece in pieces):
         capitals = [piece for piece in pieces if piece.isupper() and len(piece.split()) > 1]
@@ -176,14 +169,14 @@ def _pieces(lines: Lines, ordinary: Set[str]) -> list[str]:
     next line: "Ada Maria" and "Lund" become one piece if they are a name only together."""
     pieces: list[str] = []
     for line in lines:
-        first_piece, *later_pieces = _BETWEEN.split(line) or [""]
+        first_piece, *later_pieces = BETWEEN_NAMES.split(line) or [""]
         last_piece = pieces[-1] if pieces else ""
         may_continue = (
             last_piece
             and first_piece
-            and not (_is_name(last_piece, ordinary) and _is_name(first_piece, ordinary))
+            and not (is_person_name(last_piece, ordinary) and is_person_name(first_piece, ordinary))
         )
-        if may_continue and _is_name(f"{last_piece} {first_piece}", ordinary):
+        if may_continue and is_person_name(f"{last_piece} {first_piece}", ordinary):
             pieces[-1] = f"{last_piece} {first_piece}"
         else:
             pieces.append(first_piece)
@@ -207,56 +200,28 @@ def _persons_by_line(block: str, ordinary: Set[str]) -> list[list[Person]]:
 
 def _continues_names(line: str, ordinary: Set[str]) -> bool:
     """Whether a line below names begins with more names (an institution may follow)."""
-    pieces = [piece.strip() for piece in _BETWEEN.split(line)[:2]]
-    are_names = len(pieces) > 1 and all(_is_name(piece, ordinary) for piece in pieces)
+    pieces = [piece.strip() for piece in BETWEEN_NAMES.split(line)[:2]]
+    are_names = len(pieces) > 1 and all(is_person_name(piece, ordinary) for piece in pieces)
     return are_names or begins_with_a_name(line, ordinary)
 
 
 def _is_aside(line: str) -> bool:
     """Whether a line can be between the authors: an institution, an address, a date, a footnote."""
-    is_address = names_an_institution(line) or _ASIDE.search(line) is not None
+    is_address = names_an_institution(line) or ASIDE.search(line) is not None
     return is_address or _DATE.fullmatch(line) is not None or _MARKED.match(line) is not None
-
-
-def _has_joined_names(line: str, ordinary: Set[str]) -> bool:
-    """Whether a line has names without separators: more words in a row than one name has."""
-    pieces = [piece.split() for piece in _BETWEEN.split(_ASIDE.sub(" ", line)) if piece.strip()]
-    words = [word for piece in pieces for word in piece]
-    are_names = all(
-        _WORD.fullmatch(word) and word[0].isupper() and word.lower() not in ordinary
-        for word in words
-    )
-    return (
-        are_names
-        and max(map(len, pieces), default=0) > _MOST_FULL_WORDS
-        and not names_an_institution(line)
-    )
 
 
 def persons_in(line: str, ordinary: Set[str] = frozenset()) -> list[Person]:
     """The persons that a line lists; empty if the line has anything else. ordinary: words that are
     not names."""
-    without_asides = _ASIDE.sub(" ", line)
-    if names_an_institution(line) or _NUMBER.search(without_asides):
-        return []
-    # a single "Lund, Ada" could be two names, so it counts only on a line with an address or a ";"
-    if reversed_ := _REVERSED.fullmatch(
-        without_asides if without_asides != line or ";" in line else ""
-    ):
-        return [
-            person_of(name.strip(" *†‡§¶∗")) for name in reversed_[0].split(";") if name.strip()
-        ]
-    pieces = [piece.strip(" .:-–/()") for piece in _BETWEEN.split(without_asides)]
-    names = [piece for piece in pieces if piece and not _is_degree(piece)]
-    persons = [person_of(piece) for piece in names if _is_name(piece, ordinary)]
-    are_all_names = len(persons) == len(names) and all(person.given for person in persons)
-    return persons if are_all_names else []
+    persons = list(map(person_of, names_in(line, ordinary)))
+    return persons if all(person.given for person in persons) else []
 
 
 def may_name_a_person(text: str) -> bool:
     """Whether a text between two names may have a third name in it: two capitalised words that are
     not an institution."""
-    pieces = _BETWEEN.split(_ASIDE.sub(" ", text))
+    pieces = BETWEEN_NAMES.split(ASIDE.sub(" ", text))
     return any(_TWO_CAPITALS.search(piece) and not names_an_institution(piece) for piece in pieces)
 
 
@@ -267,35 +232,3 @@ def person_of(name: str) -> Person:
     if name.isupper():
         parsed.capitalize(force=True)
     return Person(parsed.last, f"{parsed.first} {parsed.middle}".strip())
-
-
-def _is_name(piece: str, ordinary: Set[str]) -> bool:
-    """Whether a piece looks like a person's name: two to six capitalised words. One to three of
-    them are full words (no initial, particle or degree); at most half of these are ordinary words,
-    and the last one, the family name, is not."""
-    words = piece.split()
-    if not all(_WORD.fullmatch(word) for word in words) or not 2 <= len(words) <= _MOST_WORDS:
-        return False
-    full_words = [
-        word
-        for word in words
-        if word.lower() not in _PARTICLES and len(word.strip(".")) > 1 and not _is_degree(word)
-    ]
-    are_capitals = all(word[0].isupper() or word in _PARTICLES for word in words)
-    n_ordinary = sum(word.lower() in ordinary for word in full_words)
-    is_uncommon = (
-        full_words and full_words[-1].lower() not in ordinary and 2 * n_ordinary <= len(full_words)
-    )
-    return bool(are_capitals and is_uncommon and len(full_words) <= _MOST_FULL_WORDS)
-
-
-def _is_degree(piece: str) -> bool:
-    """Whether all words of a piece are degrees or titles after a name ("PhD", "Jr.")."""
-    return all(word.replace(".", "").casefold() in _degrees() for word in piece.split())
-
-
-@cache
-def _degrees() -> frozenset[str]:
-    constants = HumanName("").C
-    degrees = {*constants.suffix_acronyms, *constants.suffix_not_acronyms}
-    return frozenset(word.replace(".", "").casefold() for word in degrees)

@@ -20,7 +20,7 @@ from rag_assets.core.text.headings import (
     names_closing_matter,
     names_references,
 )
-from rag_assets.core.text.names import lists_names, names_only
+from rag_assets.core.text.names import lists_names
 from rag_assets.parsing.formats.pdf.blocks import (
     MOST,
     BodyStyle,
@@ -242,9 +242,8 @@ class Headings:
         text = group.plain_text.strip()
         if text.endswith((".", ";", ":")) or text[0].islower() or group.kind is GroupKind.ITEM:
             return False
-        if group.page == (self.title.page if self.title else 1) and (
-            lists_names(text) or names_only(text, self.ordinary)
-        ):
+        first_page = self.title.page if self.title else 1
+        if group.page == first_page and lists_names(text, self.ordinary):
             return False
         return stands_out(group, body) or (
             is_learned and (group.italic > MOST or font_of(group) not in ("", body.font))

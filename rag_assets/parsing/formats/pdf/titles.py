@@ -13,7 +13,7 @@ from itertools import takewhile
 
 from rag_assets.core.text.folding import Folded, letters_of
 from rag_assets.core.text.headings import heading_number, is_plain_section_name, starts_abstract
-from rag_assets.core.text.names import lists_names, names_only, ordinary_words
+from rag_assets.core.text.names import lists_names, names_in, ordinary_words
 from rag_assets.core.text.works import is_stamp
 from rag_assets.parsing.formats.pdf.blocks import (
     MOST,
@@ -145,7 +145,7 @@ class TitleReader:
                 self._is_confirmed(at, page),
                 self._is_in_metadata(group),
                 self._is_above_authors(at, page) and not self._lists_authors(group),
-                not lists_names(group.plain_text),
+                len(names_in(group.plain_text, self._ordinary)) < 2,
                 round(group.size),
                 -group.top,
             )
@@ -210,9 +210,7 @@ class TitleReader:
 
     def _lists_authors(self, group: LineGroup) -> bool:
         texts = (group.plain_text, group.lines[0].text)  # where they work may follow
-        return texts[1][:1].isalpha() and any(
-            lists_names(text) or names_only(text, self._ordinary) for text in texts
-        )
+        return texts[1][:1].isalpha() and any(lists_names(text, self._ordinary) for text in texts)
 
     def _is_journal(self, group: LineGroup, page: Sequence[LineGroup]) -> bool:
         """Whether a text is the name of a journal: it occurs again with at least two numbers and no
@@ -267,7 +265,8 @@ class TitleReader:
     def _is_name(self, group: LineGroup) -> bool:
         """Whether a text reads like names of persons, or is the name of a company, which the pages
         repeat, never in small letters."""
-        return lists_names(group.plain_text) or self._is_repeated_as_name(group)
+        n_names = len(names_in(group.plain_text, self._ordinary))
+        return n_names > 1 or self._is_repeated_as_name(group)
 
     def _is_repeated_as_name(self, group: LineGroup) -> bool:
         words = map(re.escape, group.plain_text.split())
