@@ -6,56 +6,43 @@ from rag_assets.core.text.names import (
     begins_with_a_name,
     lists_names,
     names_an_institution,
-    names_only,
+    names_in,
     ordinary_words,
 )
 
-
-@pytest.mark.parametrize(
-    ("line", "is_list"),
-    [
-        ("Ada B. Lund, MD, Berit Moe and Carl Ness", True),
-        ("Ada Lund∗ ¹ Berit van Moe∗ ² Carl Ness ¹", True),
-        ("Ada Lund* | Łars Moe* † | Carl Ness", True),
-        ("ADA LUND, M.D., BERIT MOE, PH.D., AND CARL NESS, B.S.", True),
-        ("Carl Ness∗ ‡ carl.ness@example.org", True),
-        ("Carl Ness", False),
-        ("Hill College, Dale Works and Oslo Ferry", False),
-        ("Rope Works | Rope Works | Oslo Ferry", False),
-        ("Materials and Methods", False),
-        ("Ferritin fell in winter, and Iron rose.", False),
-    ],
-)
-def test_lists_of_persons_are_told(line: str, *, is_list: bool) -> None:
-    """Published as the authors of a paper, a heading or an employer is a false statement."""
-    assert lists_names(line) is is_list
-
-
 ORDINARY = ordinary_words(
-    "Deep learning of models in the herds was found at the christian college. lund@hill.edu"
+    "Deep learning of models in the herds, methods and materials, at the christian college. lund@hill.edu"
 )
 
 
 @pytest.mark.parametrize(
-    ("line", "is_name"),
+    ("line", "names"),
     [
-        ("Ada Lund", True),
-        ("Lisa M. Lund*,†", True),
-        ("Ada Lunda,∗ , Berit Moeb , Carl Nessc,d", True),
-        ("Christian Lund Berit Moe", True),
-        ("Deep Learning Models", False),
-        ("Enterprise", False),
-        ("Hill College", False),
-        ("Ada Lund said that the herds grew", False),
-        ("A. B.", False),
+        ("Ada B. Lund, MD, Berit Moe and Carl Ness", ["Ada B. Lund", "Berit Moe", "Carl Ness"]),
+        ("Ada Lund* | Łars Moe* † | Carl Ness", ["Ada Lund", "Łars Moe", "Carl Ness"]),
+        ("ADA LUND, M.D., BERIT MOE, PH.D.", ["ADA LUND", "BERIT MOE"]),
+        ("Carl Ness∗ ‡ carl.ness@example.org", ["Carl Ness"]),
+        ("Ness, Carl carl.ness@example.org", ["Ness, Carl"]),
+        ("Christian Lund", ["Christian Lund"]),
+        ("Ada Lund Berit Moe", []),
+        ("Hill College, Dale Works and Oslo Ferry", []),
+        ("Materials and Methods", []),
+        ("Deep Learning Models", []),
+        ("Ada Lund said that the herds grew", []),
+        ("Report 123, Ada Lund", []),
+        ("Enterprise", []),
+        ("A. B.", []),
     ],
 )
-def test_a_line_of_nothing_but_names_is_told_by_the_words_of_its_paper(
-    line: str, *, is_name: bool
-) -> None:
-    """One name in capitals looks like a heading; an ordinary word is written in small letters
-    elsewhere."""
-    assert names_only(line, ORDINARY) is is_name
+def test_the_names_of_a_line_are_read_if_it_has_nothing_else(line: str, names: list[str]) -> None:
+    """Published as the authors of a paper, a heading or an employer is a false statement."""
+    assert names_in(line, ORDINARY) == names
+
+
+def test_names_are_told_where_nothing_separates_them() -> None:
+    """A line of names in capitals looks like a heading."""
+    assert lists_names("Ada Lund Berit Moe", ORDINARY)
+    assert not lists_names("Deep Learning Models Everywhere", ORDINARY)
 
 
 @pytest.mark.parametrize(

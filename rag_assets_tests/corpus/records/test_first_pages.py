@@ -48,22 +48,12 @@ def with_names_again(canvas: Canvas) -> None:
     lines(canvas, ["Abstract", *prose("sheep", 8)], top=160)
 
 
-def in_a_grid(canvas: Canvas) -> None:
-    """Two authors of one place stand one above the other, beside the place of a third."""
-    heading(canvas, TITLE, top=40, size=18)
-    lines(canvas, ["Ada Lund", "Carl Ness"], left=60, top=90, font="Helvetica-Bold", size=11)
-    lines(canvas, ["Bo Moe"], left=260, top=90, font="Helvetica-Bold", size=11)
-    lines(canvas, ["Norse Herds"], left=260, top=103)
-    lines(canvas, ["Abstract", *prose("sheep", 8)], top=150)
-
-
 @pytest.mark.parametrize(
     ("draw", "authors"),
     [
         (with_places_like_names, ["Ada Lund", "Bo Moe"]),
         (in_capitals, ["Ada Lund", "Bo Moe"]),
         (with_names_again, ["Ada Lund", "Bo Moe"]),
-        (in_a_grid, ["Ada Lund", "Carl Ness", "Bo Moe"]),
     ],
 )
 def test_authors_are_told_from_places_of_work_by_their_letters(
@@ -84,28 +74,6 @@ def test_authors_that_one_reading_alone_gives_are_null_where_a_place_may_be_amon
         lines(canvas, ["Abstract", *prose("sheep", 8)], top=150)
 
     assert read(tmp_path, draw).authors == ()
-
-
-def test_a_title_that_metadata_and_page_say_wins_over_a_larger_notice(tmp_path: Path) -> None:
-    """A page before an accepted manuscript shows "Accepted Manuscript" in the largest letters."""
-
-    def draw(canvas: Canvas) -> None:
-        canvas.setTitle(TITLE)
-        heading(canvas, "Accepted Manuscript", top=40, size=18)
-        lines(canvas, [TITLE, "", "Ada Lund, Bo Moe", "", *prose("sheep", 8)], top=90)
-
-    assert read(tmp_path, draw).title == TITLE
-
-
-def test_a_title_of_signs_is_null(tmp_path: Path) -> None:
-    """A font without a table of its letters gave a title that no reader could search."""
-
-    def draw(canvas: Canvas) -> None:
-        heading(canvas, "Iron in the blood of", top=40, size=18)
-        lines(canvas, ["sheep"], left=245, top=50, font="ZapfDingbats", size=18)
-        lines(canvas, ["Abstract", *prose("sheep", 8)], top=140)
-
-    assert read(tmp_path, draw).title is None
 
 
 def test_metadata_count_where_the_page_says_the_same(tmp_path: Path) -> None:

@@ -298,10 +298,10 @@ def _continues(earlier: _Gathered, group: LineGroup) -> bool:
 
 def _goes_on(text: str, next_text: str) -> bool:
     """Whether a sentence that ends a column goes on with `next_text` in the next."""
-    if not text or not next_text or _has_ended(text):
+    if _has_ended(text):
         return False
-    starts_inside = next_text.lstrip(_OPENING)[:1].islower() or next_text[0] in ",;)%="
-    return starts_inside or ends_with_hyphen(text) or text[-1] in ",("
+    starts_inside = next_text.lstrip(_OPENING)[:1].islower()
+    return starts_inside or ends_with_hyphen(text) or text.endswith((",", "("))
 
 
 def _has_ended(text: str) -> bool:

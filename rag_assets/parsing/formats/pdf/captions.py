@@ -5,7 +5,7 @@ and which captions are of one table that goes on over pages.
 from collections.abc import Sequence
 
 from rag_assets.core.text.folding import letters_of
-from rag_assets.core.text.headings import heading_number, is_plain_section_name
+from rag_assets.core.text.headings import heading_number
 from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup, caption_kind
 from rag_assets.parsing.formats.pdf.printed_table import CONTINUED
@@ -101,17 +101,12 @@ def _leads_in(group: LineGroup) -> bool:
 
 def _may_be_title(group: LineGroup, table: LineGroup) -> bool:
     """Whether a text above a table may be its title or its unit: it is short, and neither a
-    caption, a section heading nor the end of a sentence. It must also be bold, or centred above the
+    numbered heading nor the end of a sentence. It must also be bold, or centred above the
     table and narrower, or in brackets, as in "(in millions)"."""
     text = group.plain_text.strip()
     if group.kind is not GroupKind.TEXT or group.is_aside or len(group.lines) > _MOST_TITLE_LINES:
         return False
-    if (
-        caption_kind(group)
-        or heading_number(text)
-        or is_plain_section_name(text)
-        or text.endswith((".", ":", ";", ","))
-    ):
+    if heading_number(text) or text.endswith((".", ":", ";", ",")):
         return False
     width = table.right - table.left
     is_centred = abs(group.left + group.right - table.left - table.right) <= 2 * _CENTRED * width

@@ -104,7 +104,7 @@ def _document(
     by_page = [with_headings_joined(page, body) for page in by_page]
     by_page[:2] = [with_titles_joined(page, body) for page in by_page[:2]]
     texts = [line.text for page in kept for line in page.upright]
-    reader = TitleReader(body, " ".join(texts), running, stated.title)
+    reader = TitleReader(body, " ".join(texts), stated.title)
     first = int(len(by_page) > 1 and is_cover(by_page[0], by_page[1], reader))
     n_dropped = len(running) + sum(len(group.lines) for page in by_page[:first] for group in page)
     everything = [group for page in by_page[first:] for group in page]

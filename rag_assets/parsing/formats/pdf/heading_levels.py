@@ -61,9 +61,8 @@ def _ranks(
         for text, zone in zip(texts, zones, strict=True)
     ]
     named = [(style, text) for style, text, own in zip(styles, texts, is_main, strict=True) if own]
-    without_number = [style for style, text in named if heading_number(text) is None]
-    stated = _stated(headings, styles, entries, _strongest(without_number))
-    main = _strongest([style for style, _ in named])
+    stated = _stated(headings, entries)
+    main = max((style for style, _ in named), key=lambda style: style.weight, default=None)
     votes: dict[HeadingStyle, Counter[int]] = defaultdict(Counter)
     for style, rank in zip(styles, stated, strict=True):
         if rank:
@@ -104,10 +103,6 @@ def _ranks(
     ]
 
 
-def _strongest(styles: Sequence[HeadingStyle]) -> HeadingStyle | None:
-    return max(styles, key=lambda style: style.weight, default=None)
-
-
 Form = tuple[NumberStyle, str]
 """How a number is written, and what stands behind it."""
 
@@ -133,14 +128,11 @@ class _OpenNumber:
     number: HeadingNumber
     form: Form
     rank: int
-    style: HeadingStyle
 
 
 def _stated(
     headings: Sequence[LineGroup],
-    styles: Sequence[HeadingStyle],
     entries: Outline,
-    main: HeadingStyle | None,
 ) -> list[int | None]:
     """The rank that each heading states; None if it states none.
 
@@ -149,32 +141,24 @@ def _stated(
     depths = [entries.depth(heading.plain_text, heading.page) for heading in headings]
     known = {depth for depth in depths if depth}
     stated: list[int | None] = []
-    numbers = _Numbers(main)
-    for heading, style, depth in zip(headings, styles, depths, strict=True):
+    numbers = _Numbers()
+    for heading, depth in zip(headings, depths, strict=True):
         text = heading.plain_text.strip()
         named = next((rank for pattern, rank in _NAMED_RANKS if pattern.match(text)), None)
         nested = depth - min(known) + 1 if depth and len(known) > 1 else None
-        stated.append(named or numbers.rank(text, style) or nested)
+        stated.append(named or numbers.rank(text) or nested)
     return stated
-
-
-def _may_be_annex(section: _OpenNumber, number: HeadingNumber) -> bool:
-    """Whether a heading with a letter may continue a section with digits: an appendix "A." before
-    the references continues "5."."""
-    return section.number.style == "arabic" and number.style == "letter"
 
 
 class _Numbers:
     """The numbered headings that are open while headings are read in order.
 
-    A number in a new form ("IV.", "A.", "1)") gets a rank below the last open heading, unless it
-    begins an appendix in the style of the sections."""
+    A number in a new form ("IV.", "A.", "1)") gets a rank below the last open heading."""
 
-    def __init__(self, main: HeadingStyle | None) -> None:
-        self._main = main
+    def __init__(self) -> None:
         self._open: list[_OpenNumber] = []
 
-    def rank(self, text: str, style: HeadingStyle) -> int | None:
+    def rank(self, text: str) -> int | None:
         """The rank of a heading by its number, 1 for the highest; None if it has no number, or a
         label as in "Appendix A".
 
@@ -194,31 +178,13 @@ class _Numbers:
             base = next((one for one in self._open if one.number.style == number.style), None)
             rank = len(number.parts) + (base.rank - len(base.number.parts) if base else 0)
         else:
-            # An open number of the same form is alike. Without one, an appendix "A." continues open
-            # sections "1.", "2." that have the same style.
-            single = [one for one in self._open if len(one.number.parts) == 1]
-            alike = [one for one in single if one.form == form] or [
-                one for one in single if one.style == style and _may_be_annex(one, number)
+            alike = [
+                one.rank for one in self._open if one.form == form and len(one.number.parts) == 1
             ]
-            if alike:
-                rank = alike[-1].rank
-            elif self._open:
-                rank = self._open[-1].rank + 1
-            else:
-                is_first = number.values == (1,)
-                rank = 2 if is_first and self._is_below_main(text, style) else 1
+            rank = alike[-1] if alike else self._open[-1].rank + 1 if self._open else 1
         self._open = [one for one in self._open if one.rank < rank]
-        self._open.append(_OpenNumber(number, form, rank, style))
+        self._open.append(_OpenNumber(number, form, rank))
         return rank
-
-    def _is_below_main(self, text: str, style: HeadingStyle) -> bool:
-        """Whether the main sections have no numbers and a style that stands out more, so that a
-        heading with a number is below them."""
-        return (
-            self._main is not None
-            and not is_plain_section_name(text)
-            and self._main.weight > style.weight
-        )
 
     def _as_letter(self, number: HeadingNumber) -> HeadingNumber:
         """The number, read as a letter if an open heading has the letter before it: "I." after "H."

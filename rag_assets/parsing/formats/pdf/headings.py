@@ -135,7 +135,6 @@ class Headings:
                 self.groups[at], is_like and at in opening, body
             ):
                 found.add(at)
-        found |= self._parents(found, may_be)
         found |= self._set_apart({at for at in opening if at >= start} - found, found, body)
         headings = sorted(found)
         levels = levels_of([self.groups[at] for at in headings], self.entries)
@@ -276,23 +275,6 @@ class Headings:
             if is_below_heading or (not is_top and over > under + _APART * line.height):
                 apart.add(at)
         return apart if len(apart) >= _FEWEST_APART else set()
-
-    def _parents(self, found: Set[int], may_be: Sequence[bool]) -> set[int]:
-        """The indices of headings that the numbers below them require: for a "3.1" whose "3" is not
-        found yet, the nearest line above with the number 3."""
-        others: dict[tuple[str, ...], int] = {}
-        known, parents = set[tuple[str, ...]](), set[int]()
-        for at in (at for at, may in enumerate(may_be) if may):
-            if (number := heading_number(self.groups[at].plain_text)) is None:
-                continue
-            if at not in found:
-                others[number.parts] = at
-                continue
-            parent = number.parts[:-1]
-            if parent in others and parent not in known:
-                parents.add(others[parent])
-            known |= {number.parts, parent}
-        return parents
 
 
 def _longest_rising(numbered: Sequence[tuple[int, Values]]) -> set[int]:

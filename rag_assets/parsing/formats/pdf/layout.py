@@ -247,7 +247,7 @@ def _reads_in_columns(piece: Sequence[Segment], gutter: float) -> bool | None:
     n_prose = sum(_is_prose(row, gutter) for row in across)
     if across and median(len(row) for row in across) >= 3 and n_prose * 2 <= len(across):
         return False
-    return True if n_prose or len(across) > 2 else None
+    return True if n_prose else None
 
 
 def _is_prose(row: Sequence[Segment], gutter: float) -> bool:
@@ -328,7 +328,6 @@ _MARKER = re.compile(
 )
 _CURRENCY = re.compile(r"[$€£¥]")
 _NUMBER = re.compile(r"[-−–+(<≈~]?\d[\d.,]*[)%*⁰¹²³⁴-⁹⁻,]*")
-_CLOSING = re.compile(r"[)%]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -465,7 +464,7 @@ def _belong_together(cell: Sequence[Segment], segment: Segment) -> bool:
     """Whether a segment is in one cell with the segments before it: white space decides.
 
     Two numbers are always two cells. The sign of a currency begins a cell, and the amount after it
-    belongs to it across any gap, as do ")" and "%" after an amount."""
+    belongs to it across any gap."""
     if _NUMBER.fullmatch(segment.text) and _NUMBER.fullmatch(cell[-1].text):
         return False
     if _CURRENCY.fullmatch(
@@ -476,4 +475,4 @@ def _belong_together(cell: Sequence[Segment], segment: Segment) -> bool:
     gap = max(segment.left - max(s.right for s in cell), min(s.left for s in cell) - segment.right)
     if gap <= _CELL_GAP_EMS * min(segment.size, cell[-1].size):
         return True
-    return bool(_CURRENCY.fullmatch(cell[-1].text) or _CLOSING.fullmatch(segment.text))
+    return _CURRENCY.fullmatch(cell[-1].text) is not None

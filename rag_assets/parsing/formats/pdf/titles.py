@@ -5,7 +5,6 @@ A cover is a page that only announces the paper; the title on the page after it 
 """
 
 import re
-import unicodedata
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -74,8 +73,7 @@ def _share_a_column(above: LineGroup, group: LineGroup) -> bool:
 def _goes_on(above: LineGroup, group: LineGroup, body: BodyStyle) -> bool:
     """Whether a group is the next part of the title that begins in the group above it.
 
-    Both are large, close to each other, and no heading of a section. After a colon that is enough;
-    else both have the same style.
+    Both are large, close to each other, of one style, and no heading of a section.
     """
     if not above.is_prose or group.kind is not GroupKind.TEXT or above.is_aside or group.is_aside:
         return False
@@ -87,21 +85,18 @@ def _goes_on(above: LineGroup, group: LineGroup, body: BodyStyle) -> bool:
     is_large = min(above.size, group.size) >= _LARGER * body.size
     if not is_large or heading_number(texts[1]) or any(map(is_plain_section_name, texts)):
         return False
-    if texts[0].rstrip().endswith(":"):  # a subtitle may have a style of its own
-        return True
     style, other = HeadingStyle.of(above), HeadingStyle.of(group)
     # several words in capitals below small letters are something else, such as the authors
     turns_to_capitals = not style.is_caps and other.is_caps and len(texts[1].split()) > 1
     is_one_font = style.font == other.font or not (style.font and other.font)  # unknown: the same
     weights = above.bold, group.bold
     is_one_weight = style.is_bold == other.is_bold or max(weights) - min(weights) <= MOST
-    is_one_slant = style.is_italic == other.is_italic
     return (
         style.size == other.size
         and not turns_to_capitals
         and is_one_font
         and is_one_weight
-        and is_one_slant
+        and style.is_italic == other.is_italic
     )
 
 
@@ -110,20 +105,18 @@ class TitleReader:
     """Finds the title among the groups of a first page.
 
     A large text may also be the name of a journal, a section or a company, so a title counts only
-    if something else confirms it: the metadata, a running head, or what is below a title (authors,
-    an abstract, the text)."""
+    if something else confirms it: the metadata, or what is below a title (authors, an abstract, the
+    text)."""
 
     body: BodyStyle
     text: str
     """All text but the running heads and feet."""
-    running: Sequence[str] = ()
-    """Running heads and feet of the pages."""
     metadata: str = ""
 
     def title_in(self, page: Sequence[LineGroup]) -> LineGroup | None:
         """The group that is most likely the title; None if no group may be one. `text_of` decides
         whether it is sure."""
-        large = [at for at in self._large(page) if not self._is_journal(page[at], page)]
+        large = self._large(page)
         candidates = [at for at in large if _n_words(page[at]) >= _MIN_WORDS]
         if not candidates:  # of the body's size: in bold or capitals, above everything else
             head = enumerate(takewhile(lambda group: not _opens_paper(group), page))
@@ -156,21 +149,18 @@ class TitleReader:
     def text_of(self, group: LineGroup | None, joined: str, page: Sequence[LineGroup]) -> str:
         """The title as a text; empty if nothing confirms it.
 
-        It is `joined`, the lines of the group as one text, or the title in the file's metadata, if
-        the page prints that title and it is not cut."""
+        It is `joined`, the lines of the group as one text, or the title in the file's metadata,
+        if both have the same letters, or the page prints it and has no group like a title."""
         said, printed = sane_title(self.metadata), " ".join(map(_plain, page))
         is_said = len(said.split()) >= _MIN_WORDS_REPEATED and _holds(printed, said)
-        if group is None or not _is_readable(joined):
+        if group is None:
             return said if is_said else ""
         at = page.index(group)
-        right_below = " ".join(map(_plain, page[at + 1 : at + 1 + _NAMES_BELOW]))
-        if is_said and _holds(right_below, said):  # what stands in larger letters is a notice
-            return said
         if not self._is_confirmed(at, page):
             return ""
         shown = _FOOTNOTE_MARKS.sub("", joined) or joined
         is_same = letters_of(said) == letters_of(shown)
-        return said if is_same or (_holds(said, shown) and _holds(printed, said)) else shown
+        return said if is_same else shown
 
     def company_on(self, page: Sequence[LineGroup]) -> str:
         """The name of the company or office that a page shows in large letters and the pages
@@ -212,19 +202,6 @@ class TitleReader:
         texts = (group.plain_text, group.lines[0].text)  # where they work may follow
         return texts[1][:1].isalpha() and any(lists_names(text, self._ordinary) for text in texts)
 
-    def _is_journal(self, group: LineGroup, page: Sequence[LineGroup]) -> bool:
-        """Whether a text is the name of a journal: it occurs again with at least two numbers and no
-        word behind it, as in "Journal of Soil 137 (2015) 1-5"."""
-        name = group.plain_text
-        rests = [
-            text.removeprefix(name)
-            for text in (*map(_plain, page), *self.running)
-            if text.startswith(name)
-        ]
-        return any(
-            len(re.findall(r"\d+", rest)) > 1 and not any(map(str.isalpha, rest)) for rest in rests
-        )
-
     def _is_in_metadata(self, group: LineGroup) -> bool:
         is_long = len(group.plain_text.split()) >= _MIN_WORDS_REPEATED
         return is_long and _holds(self.metadata, group.plain_text)
@@ -244,18 +221,14 @@ class TitleReader:
         """Whether something besides its style confirms that group `at` of the page is the title.
 
         The file's metadata or authors listed below it confirm any group. An abstract, a first
-        section or prose below it, or a running head with the same words, confirm a group only if it
-        does not read like a name of persons or of a company."""
+        section or prose below it confirm a group only if it does not read like a name of persons or
+        of a company."""
         group, below = page[at], page[at + 1 :]
         if self._is_in_metadata(group) or self._is_above_authors(at, page):
             return True
         if self._is_name(group):
             return False
         if any(_opens_paper(other) or starts_abstract(other.plain_text) for other in below):
-            return True
-        shown = letters_of(group.plain_text)
-        heads = [head for head in self.running if len(head.split()) >= _MIN_WORDS_REPEATED]
-        if any(letters_of(head) in shown or shown in letters_of(head) for head in heads):
             return True
         return any(
             len(other.lines) >= _LINES_OF_TEXT and is_prose(other, self.body)
@@ -298,12 +271,6 @@ def _may_be_title(group: LineGroup) -> bool:
 
 def _plain(group: LineGroup) -> str:
     return group.plain_text
-
-
-def _is_readable(text: str) -> bool:
-    """Whether a text has no symbols in it. A font without a table of its letters leaves symbols in
-    the place of some letters."""
-    return all(unicodedata.category(character) != "So" for character in text)
 
 
 def _holds(text: str, part: str) -> bool:

@@ -41,8 +41,7 @@ def section(
 
 
 def test_headings_are_learned_from_names_and_numbers(tmp_path: Path) -> None:
-    """A label in a figure is as bold as a heading, an item has a number too, and "3" is the parent
-    of "3.1"."""
+    """A label in a figure is as bold as a heading, and an item has a number too."""
 
     def draw(canvas: Canvas) -> None:
         top = section(
@@ -55,7 +54,7 @@ def test_headings_are_learned_from_names_and_numbers(tmp_path: Path) -> None:
         top = section(canvas, "Roofs in the north", "slate", top, size=12)
         top = lines(canvas, ["Sheared arcade"], left=200, top=top + 60, font="Times-Bold") + 4
         top = lines(canvas, ["Figure 1: Two roofs."], left=200, top=top + 40)
-        top = lines(canvas, ["3 Measured roofs"], top=top + 14) + 4
+        top = lines(canvas, ["3 Measured roofs"], top=top + 14, font="Helvetica-Bold") + 4
         top = lines(canvas, ["3.1 Tiles"], top=top + 4, font="Helvetica-Bold") + 4
         lines(
             canvas, [*prose("tile", 3), "2) the total of roofs in a village of the north"], top=top
