@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from rag_assets.core.domain import Block, BlockKind, Box, Cell
+from rag_assets.core.domain import Block, BlockKind, Cell
 from rag_assets.parsing.tables import read_table
 from rag_assets_tests.corpus.chunking.papers import cells_of, chunked
 
@@ -129,28 +129,6 @@ def test_a_title_of_a_part_of_a_table_names_no_column() -> None:
         "Effect: Intercepts / Alpha | Symbol: a | Mean: 1.2",
         "Effect: Intercepts / Beta | Symbol: b | Mean: 2.3",
         "Path: Paths / Gamma | Outcome: c | Median: 3.4",
-    ]
-
-
-def test_indentation_tells_which_groups_a_name_ends() -> None:
-    """Where cells have boxes, their left edges say what names alone leave open."""
-    lefts = {"North": 0.1, "Wheat": 0.12, "Oats": 0.12, "South": 0.1, "All": 0.1}
-    table = cells_of(
-        "Site | t\nNorth | \nWheat | \nA | 1\nOats | \nB | 2\nSouth | \nC | 3\nAll | 6"
-    )
-    cells = [
-        replace(
-            cell,
-            boxes=(Box(1, lefts.get(cell.text, 0.14), 0.1, 0.3, 0.2),) if cell.col == 0 else (),
-        )
-        for cell in table
-    ]
-
-    assert [line.split(" | ")[0] for line in rows_of(cells)] == [
-        "Site: North / Wheat / A",
-        "Site: North / Oats / B",
-        "Site: South / C",
-        "Site: All",
     ]
 
 
@@ -277,7 +255,6 @@ def test_a_second_header_begins_anew() -> None:
         ("Debts | 2018 | 2017", ["Revenue | 3 | 4"], "Debts: Revenue | 2018: 3 | 2017: 4"),
         ("Other | 2019 | 2018", ["Rent | 3 | 4"], "(in millions): Rent | 2019: 3 | 2018: 4"),
         ("Year reached | 2028 | 2027", ["Rent | 3 | 4"], "(in millions): Rent | 2019: 3 | 2018: 4"),
-        (" | Mean | Range", ["Rent | 3 | 4"], "Rent | Mean: 3 | Range: 4"),
         (
             "Rent | Not known | Not known",
             ["Fees | 3 | 4"],
@@ -289,7 +266,6 @@ def test_a_second_header_begins_anew() -> None:
         "rows of the same names",
         "the same years",
         "years as values",
-        "names alone",
         "words",
     ],
 )

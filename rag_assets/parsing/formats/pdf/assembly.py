@@ -148,7 +148,7 @@ def _is_footnote(group: LineGroup, body: BodyStyle, before: Sequence[_Gathered])
         return False
     above = before[-1]
     last = above.groups[-1].lines[-1]
-    if last.column != first.column or last.frame.page != first.frame.page:
+    if last.column != first.column:
         return False
     if above.kind is BlockKind.FOOTNOTE:
         return True
@@ -164,7 +164,7 @@ def _open_footnote(before: Sequence[_Gathered], group: LineGroup) -> _Gathered |
         last = block.groups[-1]
         if group.page - last.page > 1:
             return None
-        is_note = block.kind is BlockKind.FOOTNOTE and not last.is_aside
+        is_note = block.kind is BlockKind.FOOTNOTE
         if (
             is_note
             and is_one_size(last.size, group.size)

@@ -72,10 +72,8 @@ def regions(segments: list[Segment], cuts_left: int = _MAX_CUTS) -> Iterator[lis
             right = [s for s in band.segments if _centre(s) >= gutter]
             for side in (right, left) if is_right_to_left(band.segments) else (left, right):
                 yield from regions(side, cuts_left - 1)
-        elif len(bands) > 1:
-            yield from regions(band.segments, cuts_left - 1)
         else:
-            yield band.segments
+            yield from regions(band.segments, cuts_left - 1)
 
 
 def _parts_beside_prose(segments: Sequence[Segment]) -> list[list[Segment]]:

@@ -135,7 +135,7 @@ def _cut(
     if rest and rest[0].parts and face_of(rest[0]) == face:
         lead, rest[0] = rest[0].parts
         heading.append(lead)
-    if not heading or not rest:
+    if not rest:
         return None
     return (
         LineGroup(GroupKind.TEXT, tuple(heading)),
@@ -159,7 +159,6 @@ def _goes_on(last: Line, below: LineGroup) -> bool:
     first = below.lines[0]
     return (
         below.kind is GroupKind.TEXT
-        and not below.is_aside
         and first.column == last.column
         and is_one_size(last.size, first.size)
         and 0 <= first.top - last.top <= _PITCH * last.height
@@ -178,7 +177,7 @@ def _may_open(heading: LineGroup, below: LineGroup, face: Face, body: BodyStyle)
     n_letters = sum(map(str.isalpha, text))
     if n_letters < max(_MIN_LETTERS, 0.5 * len(text.replace(" ", ""))) or text[:1].islower():
         return False
-    if len(text.split()) > (_MAX_WORDS if face[0] else _MAX_WORDS_SLANTED) or not rest:
+    if len(text.split()) > (_MAX_WORDS if face[0] else _MAX_WORDS_SLANTED):
         return False
     least = _LEAST_SIZE_OF_NAME if is_plain_section_name(text) else _LEAST_SIZE
     if heading.size < least * body.size or not any(map(str.isalpha, rest)):

@@ -48,11 +48,7 @@ def zones_of(entries: Sequence[ZoneEntry]) -> list[Zone]:
             zones.append(Zone.FRONT)
             continue
         if entry.level:
-            below = entries[index + 1 : index + 1 + _MIN_REFERENCES]
-            is_late = index * 3 > len(entries) or any(
-                looks_like_reference(one.text) for one in below
-            )
-            tail = _zone_after(entry, tail, is_late=is_late)
+            tail = _zone_after(entry, tail)
         zones.append(tail)
     return _with_references(entries, zones)
 
@@ -125,7 +121,7 @@ def _ends_front(entry: ZoneEntry, *, has_abstract: bool) -> bool:
     return number is not None or is_plain_section_name(text) or entry.level == 1
 
 
-def _zone_after(entry: ZoneEntry, zone: Zone, *, is_late: bool) -> Zone:
+def _zone_after(entry: ZoneEntry, zone: Zone) -> Zone:
     """The zone that a heading opens, in the zone before it. Behind the reference list it opens an
     appendix, whatever its name; parts of the list itself are known by their form."""
     text = entry.text.strip()
@@ -133,7 +129,7 @@ def _zone_after(entry: ZoneEntry, zone: Zone, *, is_late: bool) -> Zone:
         return Zone.ANNEX
     if names_closing_matter(text):
         return Zone.STATEMENTS
-    if names_references(text) and is_late:
+    if names_references(text):
         return Zone.BACK
     if zone in _CLOSING and (number := heading_number(text)):
         return Zone.ANNEX if number.style == "letter" else Zone.BODY

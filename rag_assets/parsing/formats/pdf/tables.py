@@ -249,11 +249,6 @@ def lines_with_tables(page: PageText) -> list[list[Line]]:
         drawings = replace(
             drawings, figures=(*drawings.figures, *(figure.area for figure in figures))
         )
-        tables = [
-            table
-            for table in tables
-            if table.area in named or not is_in_figure(table.area, drawings)
-        ]
         layer = replace(layer, segments=outside)
         for at, seen in enumerate(others, nth + 1):
             is_label = [
