@@ -150,6 +150,7 @@ _TABLE_EDGE = re.compile(r"<(/?)table(?:\s[^<>]*)?>", re.IGNORECASE)
 _BREAKS = frozenset({"br", "p", "li", "div", "hr", "table", "tr", "td", "th"})
 _SCRIPTS = {"sup": raised, "sub": lowered}
 _MAX_SPAN = 1000
+"""Printed tables have no larger one, and a wrong value would cost memory."""
 _MAX_COLUMNS = 2000
 
 
@@ -231,8 +232,8 @@ def _placed(table: Any) -> list[tuple[Cell, str]]:
         is_header = bool(nodes) and (in_head or all(node.tag == "th" for node in nodes))
         col = 0
         for node in nodes:
-            col_span = min(_span(node, "colspan"), max(1, _MAX_COLUMNS - col))
-            row_span = min(_span(node, "rowspan"), len(rows) - row_index)
+            col_span = min(cell_span(node, "colspan"), max(1, _MAX_COLUMNS - col))
+            row_span = min(cell_span(node, "rowspan"), len(rows) - row_index)
             col = columns.place(row_index, col, row_span, col_span)
             is_stub = node.tag == "th" and not is_header
             cell = Cell(row_index, col, _text_of(node), row_span, col_span, is_header, is_stub)
@@ -241,14 +242,12 @@ def _placed(table: Any) -> list[tuple[Cell, str]]:
     return placed
 
 
-def _span(node: Any, name: str) -> int:
-    """A `rowspan` or `colspan` between 1 and 1000; 1 if it is no number."""
-    digits = str(node.get(name) or "").strip()
-    return (
-        min(max(int(digits), 1), _MAX_SPAN)
-        if digits.isascii() and digits.isdigit() and len(digits) < 9
-        else 1
-    )
+def cell_span(node: Any, *names: str) -> int:
+    """How many rows or columns a cell spans, 1 to 1000, by the first of these attributes that it
+    has; 1 if that is no number."""
+    digits = str(next(filter(None, map(node.get, names)), "")).strip()
+    is_number = digits.isascii() and digits.isdigit() and len(digits) < 9
+    return min(max(int(digits), 1), _MAX_SPAN) if is_number else 1
 
 
 def _text_of(node: Any) -> str:

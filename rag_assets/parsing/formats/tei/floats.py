@@ -13,15 +13,12 @@ from rag_assets.core.domain import BlockKind, Cell, Zone
 from rag_assets.parsing.formats.tei.coords import areas_of
 from rag_assets.parsing.formats.tei.elements import FLOATS, name_of
 from rag_assets.parsing.formats.tei.text import InlineReader, SetAside, TextRun, UnplacedBlock
-from rag_assets.parsing.shared.table_rows import CELL_SEPARATOR, Columns
+from rag_assets.parsing.shared.table_rows import CELL_SEPARATOR, Columns, cell_span
 from rag_assets.parsing.tables import read_table, split_title
 
 _ROWS = frozenset({"row", "tr"})
 _ROW_GROUPS = frozenset({"thead", "tbody", "tfoot", "tgroup"})
 _CELLS = frozenset({"cell", "td", "th", "entry"})
-_MAX_SPAN = 500
-"""Largest span of a cell: printed tables have no larger one, and a wrong value would cost
-memory."""
 _ID = "{http://www.w3.org/XML/1998/namespace}id"
 
 
@@ -226,20 +223,12 @@ def _placed(
     for element, run in runs:
         if name_of(element) not in _CELLS:
             continue
-        row_span, col_span = _span(element, "rows", "rowspan"), _span(element, "cols", "colspan")
+        row_span = cell_span(element, "rows", "rowspan")
+        col_span = cell_span(element, "cols", "colspan")
         col = columns.place(row, col, row_span, col_span)
         is_header = name_of(element) == "th" or (element.get("role") or role) in ("label", "head")
         yield Cell(row, col, run.text, row_span, col_span, is_header)
         col += col_span
-
-
-def _span(cell: etree._Element, tei_name: str, html_name: str) -> int:
-    text = cell.get(tei_name) or cell.get(html_name) or "1"
-    return (
-        min(_MAX_SPAN, max(1, int(text)))
-        if text.isascii() and text.isdigit() and len(text) < 10
-        else 1
-    )
 
 
 def _raw_lines(table: etree._Element, reader: InlineReader) -> list[TextRun]:
