@@ -24,7 +24,7 @@ PARAGRAPHS = frozenset(
     {
         "p", "ab", "lg", "byline", "trailer", "opener", "closer", "salute", "signed", "dateline", "docTitle",
         "docAuthor", "docImprint", "docEdition", "docDate", "imprimatur", "epigraph", "argument", "speaker", "stage",
-        "postscript", "titlePart", "label", "bibl", "biblStruct",
+        "postscript", "titlePart", "label", "bibl", "biblStruct", "eg", "egXML",
     }
 )  # fmt: skip
 """Elements that are read as a paragraph."""
@@ -37,7 +37,6 @@ SEPARATED = frozenset(
 """Elements with a space before and after them, also if there is none between the tags."""
 BLOCKS = frozenset({"p", "ab", "lg", "head", "list", "table", "sp", "eg", "egXML", "floatingText"})
 """Elements that end the paragraph around them."""
-CODE = frozenset({"eg", "egXML", "codeblock", "programlisting"})
 TEXT_UNITS = frozenset(
     {"p", "ab", "s", "head", "formula", "figure", "table", "note", "item", "figDesc", "cell", "row"}
 )

@@ -15,7 +15,6 @@ from rag_assets.core.text.headings import HeadingNumber, heading_number
 from rag_assets.parsing.formats.tei.coords import areas_of
 from rag_assets.parsing.formats.tei.elements import (
     BLOCKS,
-    CODE,
     FLOATS,
     GROUPS,
     PARAGRAPHS,
@@ -219,14 +218,14 @@ class _Walk:
             self._reader.add_element(child, self._run, self._add_aside)
 
     def _is_unit(self, element: etree._Element, name: str) -> bool:
-        """Whether an element becomes a block of a special kind: list, figure, table, note, code, or
+        """Whether an element becomes a block of a special kind: list, figure, table, note or
         formula. A formula inside a paragraph is part of its sentence."""
         if name == "formula":
             parent = element.getparent()
             return parent is not None and name_of(parent) not in PARAGRAPHS
         if name == "note":
             return is_block_note(element)
-        return name == "list" or name in FLOATS or name in CODE
+        return name == "list" or name in FLOATS
 
     def _read_unit(self, element: etree._Element, name: str) -> None:
         """Read an element for which `_is_unit` is true. Figures and notes do not end the current
@@ -243,12 +242,10 @@ class _Walk:
             self._add_block(
                 UnplacedBlock(BlockKind.LIST, TextRun.joined(lines, "\n"), self._path, self._zone)
             )
-        elif name == "formula":
+        else:
             self._add_block(
                 UnplacedBlock(BlockKind.FORMULA, self._reader.read(element), self._path, self._zone)
             )
-        else:
-            self._add_block(self._code_block(element))
 
     def _read_section(self, section: etree._Element, outline: SectionStack) -> None:
         """Read a section: its head opens it in `outline`; sections inside get an outline of their
@@ -312,20 +309,6 @@ class _Walk:
             run.mark(start, areas_of(element), is_block=name in TEXT_UNITS)
         if is_block:
             self._end_paragraph()
-
-    def _code_block(self, element: etree._Element) -> UnplacedBlock:
-        """The block of a code element: its lines with their indentation. Its text is not read by
-        the reader, so the page breaks in it are counted separately."""
-        run = TextRun()
-        lines = [
-            line.rstrip() for line in "".join(str(text) for text in element.itertext()).splitlines()
-        ]
-        self._reader.add_verbatim("\n".join(lines).strip("\n"), run)
-        self._reader.count_breaks(element)
-        run.mark(0, areas_of(element), is_block=True)
-        return UnplacedBlock(
-            BlockKind.CODE, run, self._path, self._zone, title=element.get("lang") or ""
-        )
 
     def _add_aside(self, element: etree._Element) -> None:
         """Put the blocks of a note or figure after the current paragraph."""

@@ -105,11 +105,6 @@ class TextRun:
         self._append(words, n_breaks)
         self._gap_follows = text[-1].isspace()
 
-    def add_verbatim(self, text: str, n_breaks: int) -> None:
-        """Append text with its white space as it is."""
-        if text:
-            self._append(text, n_breaks)
-
     def space(self) -> None:
         """Put a space between the text so far and the next text."""
         self._gap_follows = True
@@ -211,10 +206,6 @@ class InlineReader:
         if self._writer and text:
             text = self._writer(run.glued_end, text)
         run.add(text, len(self.page_labels))
-
-    def add_verbatim(self, text: str, run: TextRun) -> None:
-        """Add text to the run with its white space as it is."""
-        run.add_verbatim(text, len(self.page_labels))
 
     def read(self, element: etree._Element) -> TextRun:
         """The text of one element, with the notes and figures inside."""
