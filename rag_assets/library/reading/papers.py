@@ -91,6 +91,7 @@ class PaperSummary:
     authors: tuple[str, ...] = ()
     """Forename before surname; empty where they are not known."""
     year: int | None = None
+    doi: str = ""
     missing: tuple[str, ...] = ()
     """Which of title, authors and year were not printed where they were looked for."""
     n_pages: int | None = None
@@ -233,6 +234,7 @@ class Papers:
             state=PaperState.QUARANTINED if reason else PaperState.READY,
             authors=tuple(author.name for author in record.authors),
             year=record.year,
+            doi=record.doi or "",
             missing=tuple(
                 name
                 for name in ("title", "authors", "year")

@@ -128,17 +128,19 @@ def test_a_record_that_was_corrected_stays_corrected(changing: Live) -> None:
     paper = client.get("/api/papers").json()["papers"][0]["paper_id"]
     path = f"/api/papers/{paper}/record"
 
-    refused = client.put(path, json={"venue": "Winter"})
+    refused = [client.put(path, json=wrong) for wrong in ({"venue": "Winter"}, {"doi": "unknown"})]
     unknown = client.put("/api/papers/nothing/record", json={"year": 1999})
     client.put(path, json={"authors": ["Ada Lund", "Moe, Bo"]})
-    reply = client.put(path, json={"year": 1999})
+    reply = client.put(path, json={"year": 1999, "doi": "10.1234/Iron.7"})
 
-    assert (refused.status_code, unknown.status_code, reply.status_code) == (422, 404, 202)
+    assert [refusal.status_code for refusal in refused] == [422, 422]
+    assert (unknown.status_code, reply.status_code) == (404, 202)
     assert ended(client, reply.json()["run_id"])["state"] == "succeeded"
     record = next(
         one for one in client.get("/api/papers").json()["papers"] if one["paper_id"] == paper
     )
     assert (record["authors"], record["year"]) == (["Ada Lund", "Bo Moe"], 1999)
+    assert record["doi"] == "10.1234/iron.7"
 
 
 def test_a_damaged_file_of_corrections_is_not_overwritten(changing: Live, world: World) -> None:

@@ -129,7 +129,7 @@ class Correction(BaseModel):
         default=[], max_length=5000, description='In order: "Ada Lund" or "Lund, Ada".'
     )
     year: int | None = Field(default=None, ge=1000, le=2999)
-    doi: str = Field(default="", max_length=300)
+    doi: str = Field(default="", max_length=300, pattern=r"^$|10\.\d{4,9}/\S")
 
 
 class Corrected(BaseModel):

@@ -113,10 +113,11 @@ export class Papers {
     }
   }
 
-  /** Asks for title, authors and year, and sends what was changed. */
+  /** Asks for title, authors, year and DOI, and sends what was changed. */
   correct(paper) {
     const dialog = byId("correct");
-    const shown = { title: paper.title, authors: paper.authors.join("\n"), year: String(paper.year ?? "") };
+    const { title, authors, year, doi } = paper;
+    const shown = { title, authors: authors.join("\n"), year: String(year ?? ""), doi };
     const field = (name) => byId(`correct-${name}`);
     for (const [name, value] of Object.entries(shown)) field(name).value = value;
     byId("correct-form").onsubmit = async () => {

@@ -54,10 +54,16 @@ def test_a_record_is_corrected_in_the_page(page: Page, own_shelf: Live) -> None:
     page.get_by_role("button", name="Correct Herons at the winter coast").click()
     page.get_by_label("Authors, one a line").fill("Ada Lund\nBo Moe")
     page.locator("#correct-year").fill("1999")
+    page.locator("#correct-doi").fill("unknown")
+    page.locator("#correct-form button").click()
+    expect(page.locator("#correct")).to_be_visible()  # what is no DOI is not sent
+    page.locator("#correct-doi").fill("https://doi.org/10.1234/Heron.7")
     page.locator("#correct-form button").click()
 
     expect(page.locator(".toast")).to_contain_text("corrected", timeout=RUN_PATIENCE_MS)
     expect(paper).to_contain_text("Ada Lund, Bo Moe, 1999")
+    page.get_by_role("button", name="Correct Herons at the winter coast").click()
+    expect(page.locator("#correct-doi")).to_have_value("10.1234/heron.7")
 
 
 def test_a_paper_that_was_removed_is_answered_from_no_more_and_can_be_brought_back(
