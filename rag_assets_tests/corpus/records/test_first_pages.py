@@ -76,6 +76,63 @@ def test_authors_that_one_reading_alone_gives_are_null_where_a_place_may_be_amon
     assert read(tmp_path, draw).authors == ()
 
 
+def test_a_title_that_only_the_text_below_confirms_is_null_beside_larger_words(
+    tmp_path: Path,
+) -> None:
+    """The name of a series was taken for the title, or the author of a title in thin letters."""
+
+    def draw(canvas: Canvas) -> None:
+        lines(canvas, ["Chapter 1"], top=40, size=24)
+        lines(canvas, [TITLE], top=90, size=14)
+        lines(canvas, ["Abstract", *prose("sheep", 8)], top=140)
+
+    def draw_with_authors(canvas: Canvas) -> None:
+        draw(canvas)
+        lines(canvas, ["Ada Lund, Bo Moe"], top=110)
+
+    assert read(tmp_path, draw).title is None
+    assert read(tmp_path, draw_with_authors).title == TITLE
+
+
+def test_a_title_with_half_a_pair_of_brackets_is_null(tmp_path: Path) -> None:
+    """The mark of a footnote became its last word."""
+
+    def draw(canvas: Canvas) -> None:
+        heading(canvas, f"{TITLE}a)", top=40, size=18)
+        lines(canvas, ["Abstract", *prose("sheep", 8)], top=140)
+
+    assert read(tmp_path, draw).title is None
+
+
+def test_a_title_in_two_sizes_is_whole_if_the_metadata_have_it(tmp_path: Path) -> None:
+    """The large name of a program is a part of the title below it."""
+
+    def draw(canvas: Canvas) -> None:
+        canvas.setTitle(f"Sheepiron: {TITLE}")
+        lines(canvas, ["Sheepiron"], top=40, size=24)
+        lines(canvas, [TITLE], top=90, size=14)
+        lines(canvas, ["Ada Lund, Bo Moe", "", *prose("sheep", 8)], top=120)
+
+    assert read(tmp_path, draw).title == f"Sheepiron: {TITLE}"
+
+
+def test_a_list_of_contents_makes_no_cover_of_the_page_before_it(tmp_path: Path) -> None:
+    """The title of a manual was "Contents"."""
+
+    def draw_first(canvas: Canvas) -> None:
+        heading(canvas, TITLE, top=40, size=18)
+        lines(canvas, ["Ada Lund, Bo Moe", "", *prose("sheep", 8)], top=90)
+
+    def draw_contents(canvas: Canvas) -> None:
+        heading(canvas, "Contents", top=40, size=18)
+        lines(canvas, ["1 Introduction", "", *prose("ewe", 8)], top=90)
+
+    path = write_pdf(tmp_path / "lund.pdf", [draw_first, draw_contents])
+    document = parse_pdf(RawFile("lund", path.name, path.read_bytes()), ParsingSettings())
+
+    assert record_of(document, None)[0].title == TITLE
+
+
 def test_metadata_count_where_the_page_says_the_same(tmp_path: Path) -> None:
     """They tell which of two readings is right; a name that only a program knows is no author."""
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import takewhile
 
-from rag_assets.core.text.folding import Folded, letters_of
+from rag_assets.core.text.folding import letters_of
 from rag_assets.core.text.headings import heading_number, is_plain_section_name, starts_abstract
 from rag_assets.core.text.names import lists_names, names_in, ordinary_words
 from rag_assets.core.text.works import is_stamp
@@ -149,18 +149,18 @@ class TitleReader:
     def text_of(self, group: LineGroup | None, joined: str, page: Sequence[LineGroup]) -> str:
         """The title as a text; empty if nothing confirms it.
 
-        It is `joined`, the lines of the group as one text, or the title in the file's metadata,
-        if both have the same letters, or the page prints it and has no group like a title."""
+        It is `joined`, the lines of the group as one text, or the title in the file's metadata, if
+        the page prints it and it has the same words or more, or if no group is like a title."""
         said, printed = sane_title(self.metadata), " ".join(map(_plain, page))
         is_said = len(said.split()) >= _MIN_WORDS_REPEATED and _holds(printed, said)
         if group is None:
             return said if is_said else ""
         at = page.index(group)
-        if not self._is_confirmed(at, page):
+        # half a pair of brackets is what a footnote left
+        if not self._is_confirmed(at, page) or joined.count("(") != joined.count(")"):
             return ""
         shown = _FOOTNOTE_MARKS.sub("", joined) or joined
-        is_same = letters_of(said) == letters_of(shown)
-        return said if is_same else shown
+        return said if _holds(said, shown) and _holds(printed, said) else shown
 
     def company_on(self, page: Sequence[LineGroup]) -> str:
         """The name of the company or office that a page shows in large letters and the pages
@@ -222,11 +222,13 @@ class TitleReader:
 
         The file's metadata or authors listed below it confirm any group. An abstract, a first
         section or prose below it confirm a group only if it does not read like a name of persons or
-        of a company."""
+        of a company, and nothing on the page is larger."""
         group, below = page[at], page[at + 1 :]
         if self._is_in_metadata(group) or self._is_above_authors(at, page):
             return True
         if self._is_name(group):
+            return False
+        if any(round(page[other].size) > round(group.size) for other in self._large(page)):
             return False
         if any(_opens_paper(other) or starts_abstract(other.plain_text) for other in below):
             return True
@@ -274,7 +276,7 @@ def _plain(group: LineGroup) -> str:
 
 
 def _holds(text: str, part: str) -> bool:
-    return bool(part) and Folded.of(text).find(Folded.of(part)) is not None
+    return bool(part) and letters_of(part) in letters_of(text)
 
 
 def is_cover(
@@ -282,14 +284,14 @@ def is_cover(
 ) -> bool:
     """Whether a first page only announces the paper that begins on the next page.
 
-    The next page then has a title above an abstract or a first section. The first page has neither,
-    and shows no title or another one."""
+    The next page then has a title of several words above an abstract or a first section ("Contents"
+    is none). The first page has neither, and shows no title or another one."""
     opening = next((group for group in next_page if _opens_paper(group)), None)
     if opening is None or any(_opens_paper(group) for group in page):
         return False
     title = reader.title_in(next_page[: next_page.index(opening)])
     shown = reader.title_in(page)
-    return title is not None and (
+    return (title is not None and _n_words(title) >= _MIN_WORDS) and (
         shown is None or letters_of(title.plain_text) != letters_of(shown.plain_text)
     )
 
