@@ -18,7 +18,9 @@ from rag_assets.core.text.folding import letters_of, title_key
 from rag_assets.core.text.headings import unspaced
 
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>{}|\\^`\[\]]{1,200}", re.IGNORECASE)
-_AFTER_DOI = re.compile(r"(?:[.,;:'’”]|\.[a-z]\d{3}|,?\s*(?:Impact|ISSN).*)+$", re.IGNORECASE)
+_AFTER_DOI = re.compile(r"(?:[.,;:'’”]|,.*|\.[a-z]0\d\d|(?<=\d{4})[a-z]{2,}\D*)+$", re.IGNORECASE)
+"""Punctuation, the number of a figure (".g001"), and a word or address that lost the blank before
+it: "10.1234/2019017iron.winter.org"."""
 _ARXIV = re.compile(
     r"\barxiv:\s?(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?", re.IGNORECASE
 )
@@ -32,7 +34,7 @@ def normal_doi(text: str | None) -> str | None:
         return None
     import idutils
 
-    return str(idutils.normalize_doi(text)).lower() if idutils.is_doi(text) else None
+    return _AFTER_DOI.sub("", idutils.normalize_doi(text)).lower() if idutils.is_doi(text) else None
 
 
 def normal_arxiv(text: str | None) -> str | None:

@@ -6,9 +6,10 @@ a PDF, the header's values are taken as they are, except placeholders of a templ
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import PurePosixPath
 from typing import Any
 
 from rag_assets.core.domain import (
@@ -21,7 +22,7 @@ from rag_assets.core.domain import (
     SourceFormat,
     Zone,
 )
-from rag_assets.core.text.folding import letters_of
+from rag_assets.core.text.folding import letters_of, plain_lower
 from rag_assets.core.text.names import (
     names_an_institution,
     ordinary_words,
@@ -58,24 +59,33 @@ _YEAR = re.compile(r"(?<![\d.-])((?:19|20)\d\d)(?!\d|-(?!(?:0[1-9]|1[0-2])\b))")
 _IN_TEXT_MARK = re.compile(r"\([^()\d]{3,60}, (?:19|20)\d\d[a-z]?\)")
 """A citation of another work, "(Lund et al., 2019)"."""
 _STAMP = re.compile(r"arXiv:\S{1,30}\s+\[[\w.-]{1,20}\]\s+\d{1,2} \w{3} ((?:19|20)\d\d)")
-_OF_PUBLICATION = (
-    re.compile(
-        r"^\W*published(?: online)?\b|^\W*publication date\b|^\W*issue date\b", re.IGNORECASE
-    ),
-    re.compile(
-        r"©|\(c\) (?:19|20)|\bcopyright\b|\ball rights reserved\b|"
-        r"\bvol(?:ume)?\b|\bissue\b|\bconference\b|\bproceedings\b|;\s?\d+\s?\(\d+\)",
-        re.IGNORECASE,
-    ),
-    re.compile(
-        r"^\W*(?:draft version )?(?:\d{1,2} )?[A-Z][a-z]{2,8}\.?(?: \d{1,2})?,? (?:19|20)\d\d\W*$"
-        r"|^\W*(?:19|20)\d\d-\d\d-\d\d\W*$"
-    ),
+_MONTH = r"[^\W\d_]{3,10}\.?"
+_ORDINAL = r"\d{1,2}(?:st|nd|rd|th|er)?"
+_DATE = re.compile(
+    rf"(?:{_ORDINAL}[.,]? {_MONTH},?|{_MONTH},? {_ORDINAL},?) (?:19|20)\d\d"
+    r"|\d{1,4}([-/.–])\d{1,2}\1\d{1,4}"
 )
-"""Lines of a first page that state when the paper was published; the most reliable form first."""
-_HANDED_IN = re.compile(r"\b(?:received|revised|revised form|accepted)\W*$", re.IGNORECASE)
-"""A line before a date that is not the date of publication."""
+_ONLY_DATE = re.compile(rf"[^\w()]*(?:{_DATE.pattern}|{_MONTH},? (?:19|20)\d\d)[^\w()]*")
+_PUBLISHED = re.compile(
+    r"^\W*published(?: online)?\b|^\W*publication date\b|^\W*issue date\b", re.IGNORECASE
+)
+_OF_ISSUE = re.compile(
+    r"©|(?:\(c\)|^c) ?(?:19|20)|\bcopyright\b|\ball rights reserved\b|"
+    r"\bvol(?:ume)?\b|\bissue\b|\bconference\b|\bproceedings\b|;\s?\d+\s?\(\d+\)|"
+    r"\d \((?:19|20)\d\d\)[,:;]? [\w. ]{0,20}\d",
+    re.IGNORECASE,
+)
+"""The line of a first page that names the issue: "Annals of Winter 160 (2008), 17-46"."""
+_YEAR_IN_DOI = re.compile(r"[./]((?:19|20)\d\d)\.")
+_FILE_DATE = re.compile(r"\bD:((?:19|20)\d\d)")
+_MOST_WORDS_BESIDE_DATE = 8
+_SENT_IN = re.compile(r"\b(?:received|revised|accepted|submitted)\b", re.IGNORECASE)
+"""Words before a date that is not the date of publication, on its line or at the end of the line
+before it."""
+_END_CHARS = 20
 _OF_READER = re.compile(r"\b(?:download|accessed|retrieved|printed on)", re.IGNORECASE)
+_JOURNAL_CHARS = 4
+"""Characters that DOIs of one journal share after the prefix of the publisher."""
 _MOST_LINE_CHARS = 200
 _FIRST_BLOCKS = 40
 _BLOCKS_AT_ENDS = 6
@@ -108,16 +118,16 @@ def record_of(document: Document, abstract: str | None) -> Sourced:
     """The record of a document, from its header and its printed page. abstract: the abstract, if it
     is known.
 
-    A format without a printed page and without authors in its header (a web page, a Word file) has
-    its first blocks read like a printed page.
+    A format without authors in its header (a web page, a Word file), and without a PDF beside it,
+    has its first blocks read like a printed page.
     """
     header = document.header
     printed = document.printed
-    # `page_start` is None in a format without pages
-    if document.source not in (SourceFormat.TEI, SourceFormat.PDF) and not header.authors:
+    if printed is None and document.source is not SourceFormat.TEI and not header.authors:
         blocks = document.blocks[:_FIRST_BLOCKS]
+        # `page_start` is None in a format without pages
         first_page_texts = (block.text for block in blocks if block.page_start in (None, 1))
-        text = printed.text if printed else "\n".join((*first_page_texts, *document.margins))
+        text = "\n".join((*first_page_texts, *document.margins))
         lines = [block.text for block in blocks if block.page_start in (None, 1, 2)]
         printed = PrintedFront(document.title, tuple(lines), text)
     header = _without_template(
@@ -128,6 +138,8 @@ def record_of(document: Document, abstract: str | None) -> Sourced:
         record, origins = _confirmed(header, printed)
     else:
         record, origins = sourced(replace(header, authors=_plausible(header.authors)), HEADER)
+    if _is_of_another_file(record.doi, document.file_path):
+        record = replace(record, doi=None)
     places = [HEADER] if document.header != NO_RECORD else []
     if printed:
         places.append(PAGE)
@@ -183,17 +195,12 @@ def _plausible(header_authors: Sequence[Person]) -> tuple[Person, ...]:
 
 def _without_template(record: Record) -> Record:
     """The record without values that are placeholders of a template."""
-
-    def filled_in(value: str | None) -> str | None:
-        return None if value and _TEMPLATE.search(value) else value
-
-    return replace(
-        record,
-        title=filled_in(record.title),
-        venue=filled_in(record.venue),
-        volume=filled_in(record.volume),
-        doi=filled_in(record.doi),
-    )
+    placeholders: dict[str, Any] = {
+        name: None
+        for name in ("title", "venue", "volume", "doi")
+        if (value := getattr(record, name)) and _TEMPLATE.search(value)
+    }
+    return replace(record, **placeholders)
 
 
 def _confirmed(header: Record, printed: PrintedFront) -> Sourced:
@@ -207,11 +214,11 @@ def _confirmed(header: Record, printed: PrintedFront) -> Sourced:
         header,
         title=title,
         authors=authors,
-        year=_year(header.year, without_reported_periods(printed.text)),
+        year=_year(header.year, without_reported_periods(printed.text), printed.metadata),
         venue=header.venue or printed.company or None,
         type=header.type or ("report" if printed.company else None),
         about=reported_period(printed.text) if printed.company else None,
-        doi=_doi(header.doi, dois_in(printed.text), dois_in(printed.metadata)),
+        doi=_doi(header.doi, _numbered_dois(printed.text), _numbered_dois(printed.metadata)),
         arxiv=header.arxiv or (ids[0] if len(ids) == 1 else None),
     )
     # a header without authors, year and DOI is not named as the origin of a value
@@ -230,38 +237,17 @@ def _confirmed(header: Record, printed: PrintedFront) -> Sourced:
 
 
 def _title(header: Record, printed: PrintedFront) -> str | None:
-    """The paper's title. If header and page disagree, the one that is printed on the page. If the
-    page prints both, the longer one where it begins with the other, else the one that stands nearer
-    to the authors."""
+    """The paper's title: the page's, or the header's if the page prints it and it goes on where the
+    page's ends, or if none was found on the page."""
     header_letters, page_letters = letters_of(header.title or ""), letters_of(printed.title)
-    if header_letters == page_letters or not header_letters:
-        return printed.title or header.title
-    if header_letters not in letters_of(f"{printed.text}\n{' '.join(printed.lines)}"):
-        return printed.title or None
+    is_printed = header_letters in letters_of(f"{printed.text}\n{' '.join(printed.lines)}")
+    if not page_letters:
+        return header.title if is_printed else None
     rest = header_letters.removeprefix(page_letters)
-    if page_letters and rest != header_letters:
-        # The header's title begins with the page's. Its rest is a second line of the title, or
-        # wrongly an author.
-        is_author = any(letters_of(person.family) in rest for person in header.authors)
-        return printed.title if is_author else header.title
-    if page_letters.startswith(header_letters):
-        return printed.title
-    return min(
-        (header.title or "", printed.title),
-        key=lambda title: _lines_to_authors(title, header.authors, printed.lines),
-    )
-
-
-def _lines_to_authors(title: str, authors: Sequence[Person], lines: Sequence[str]) -> int:
-    """How many lines are between a title and the first line that names an author; the number of all
-    lines if none does."""
-    lines_below = below_title(lines, title) or []
-    indexes = (
-        index
-        for index, line in enumerate(lines_below)
-        if _printed_persons(authors, letters_of(line))
-    )
-    return next(indexes, len(lines))
+    # the rest is a second line of the title, or wrongly an author
+    is_author = any(letters_of(person.family) in rest for person in header.authors)
+    goes_on = is_printed and rest not in ("", header_letters)
+    return header.title if goes_on and not is_author else printed.title
 
 
 def _authors(
@@ -397,29 +383,60 @@ def _with_details(printed_person: Person, known_person: Person | None) -> Person
     return replace(known_person, family=printed_person.family, given=printed_person.given)
 
 
-def _year(header_year: int | None, text: str) -> int | None:
+def _year(header_year: int | None, text: str, metadata: str) -> int | None:
     """The year of publication: the header's year if the page prints it, else the year of the arXiv
-    stamp, else the year in lines about publication. Forms of such lines are tried in the order of
-    `_OF_PUBLICATION`; a form counts if its lines name exactly one year."""
+    stamp, else the only year in the lines about publication. If these name several, the one that is
+    in the DOI too. If there are none, the year of a date with a few words beside it, if the DOI or
+    the date of the file says the same."""
     lines = [
         _IN_TEXT_MARK.sub("", line)
         for previous, line in pairwise(("", *text.split("\n")))
         if len(line) <= _MOST_LINE_CHARS
         and not _OF_READER.search(line)
-        and not _HANDED_IN.search(previous)
+        and not _SENT_IN.search(previous[-_END_CHARS:])
     ]
-    printed_years = [int(year) for line in lines for year in _YEAR.findall(line)]
-    if header_year is not None and header_year in printed_years:
+    if header_year is not None and header_year in _years_in(lines):
         return header_year
     if stamp := _STAMP.search(text):
         return int(stamp[1])
-    for pattern in _OF_PUBLICATION:
-        years = {
-            int(year) for line in lines if pattern.search(line) for year in _YEAR.findall(line)
-        }
-        if len(years) == 1:
-            return years.pop()
-    return None
+    in_doi = _years_in(dois_in(text), _YEAR_IN_DOI)
+    of_file = _years_in([metadata], _FILE_DATE)
+    years = (
+        _years_in(filter(_PUBLISHED.search, lines))
+        or _years_in(filter(_OF_ISSUE.search, lines))
+        | (_years_in(filter(_is_dated, lines)) & (in_doi | of_file))
+        or _years_in(filter(_ONLY_DATE.fullmatch, lines))
+    )
+    certain = years if len(years) == 1 else years & in_doi
+    return certain.pop() if len(certain) == 1 else None
+
+
+def _years_in(texts: Iterable[str], pattern: re.Pattern[str] = _YEAR) -> set[int]:
+    return {int(year) for text in texts for year in pattern.findall(text)}
+
+
+def _is_dated(line: str) -> bool:
+    """Whether a line has a date and few other words: "Version 2.1, 6 March 2022"."""
+    rest, n_dates = _DATE.subn(" ", line)
+    return (
+        n_dates > 0 and len(rest.split()) <= _MOST_WORDS_BESIDE_DATE and not _SENT_IN.search(line)
+    )
+
+
+def _is_of_another_file(doi: str | None, file_path: str) -> bool:
+    """Whether the file has the name of another DOI of the same journal. A header may have the DOI of
+    a correction that is attached to the article."""
+    suffix = (doi or "").partition("/")[2]
+    name = plain_lower(PurePosixPath(file_path).name.split(".")[0])
+    has_same_form = re.sub(r"\d", "0", name) == re.sub(r"\d", "0", suffix)
+    has_same_journal = name[:_JOURNAL_CHARS] == suffix[:_JOURNAL_CHARS]
+    return name != suffix and has_same_form and has_same_journal
+
+
+def _numbered_dois(text: str) -> list[str]:
+    """The DOIs in a text with a number behind the slash. One with zeros only is a placeholder, and
+    one without digits was cut at a line end."""
+    return [doi for doi in dois_in(text) if re.search("/.*[1-9]", doi)]
 
 
 def _doi(

@@ -27,7 +27,7 @@ from rag_assets.corpus.records.registries import LookUp, Registered
 from rag_assets.parsing.bibliographies import CORRECTIONS, Entry
 from rag_assets.parsing.store import DocumentStore, unpacked_document
 
-RECORDS_VERSION = 7
+RECORDS_VERSION = 8
 """Raise it when the same files give another record than before."""
 _MATCHED_BY = ("title", "doi", "arxiv")
 """Fields of a paper's own record with which entries of bibliographies are matched."""
@@ -111,8 +111,8 @@ def update_papers(
 class _Statements:
     """What bibliographies, registries and lists of retracted papers state about one paper."""
 
-    entry: Entry | None
-    correction: Entry | None
+    entries: Sequence[Entry]
+    """The entry of a bibliography and the correction, if there are any; the later ones win."""
     registered: Registered | None
     retracted_by: str | None
     """Path of the list of retracted papers that has the paper's DOI."""
@@ -120,20 +120,18 @@ class _Statements:
     def fingerprint(self, made_of: str) -> str:
         """The fingerprint of a paper's row. made_of: the fingerprint of what its own record is made
         of."""
-        entry, correction, registered = self.entry, self.correction, self.registered
+        registered = self.registered
         return fingerprint(
             made_of,
-            entry and [asdict(entry.record), entry.library],
-            correction and asdict(correction.record),
+            [[asdict(entry.record), entry.library] for entry in self.entries],
             registered and [registered.registry, asdict(registered.record)],
             self.retracted_by,
         )
 
     def added_to(self, record: Record, sources: dict[str, str]) -> Sourced:
         """The paper's own record completed with these statements, and the source of each field."""
-        for entry in (self.entry, self.correction):
-            if entry:
-                record, sources = completed(record, sources, entry)
+        for entry in self.entries:
+            record, sources = completed(record, sources, entry)
         if registered := self.registered:
             record, sources = filled(record, sources, registered.record, registered.registry)
         if self.retracted_by:
@@ -149,22 +147,16 @@ def _statements(
     the entry's, or the paper's own."""
     corrections = {entry.key: entry for entry in libraries.entries if entry.library == CORRECTIONS}
     matcher = Matcher([entry for entry in libraries.entries if entry.library != CORRECTIONS])
-    entries = {paper.paper_id: matcher.entry_of(paper) for paper in papers}
-    dois = {}
+    entries: dict[str, list[Entry]] = {}
+    dois: dict[str, str] = {}
     for paper in papers:
-        stated = (corrections.get(paper.paper_id), entries[paper.paper_id])
-        dois[paper.paper_id] = next(
-            (entry.record.doi for entry in stated if entry and entry.record.doi),
-            paper.record.doi or "",
-        )
+        stated = (matcher.entry_of(paper), corrections.get(paper.paper_id))
+        entries[paper.paper_id] = list(filter(None, stated))
+        records = [paper.record, *(entry.record for entry in entries[paper.paper_id])]
+        dois[paper.paper_id] = next((one.doi for one in reversed(records) if one.doi), "")
     registered = look_up({doi for doi in dois.values() if doi})
     return {
-        paper_id: _Statements(
-            entries[paper_id],
-            corrections.get(paper_id),
-            registered.get(doi),
-            libraries.retracted.get(doi),
-        )
+        paper_id: _Statements(entries[paper_id], registered.get(doi), libraries.retracted.get(doi))
         for paper_id, doi in dois.items()
     }
 

@@ -102,10 +102,31 @@ def test_the_year_is_the_printed_one() -> None:
         ("Received in revised form\n28 December 2018\nAll rights reserved 2019", 2019),
         ("31st Conference on Iron (WINTER 2019)", 2019),
         ("Seasons 2018-19\nVol. 3", None),
+        ("Annals of Winter 160 (2019), 17-46", 2019),
+        ("06/16/2019", 2019),
+        ("(Moe, Ek,\nLund 2019)", None),
     ],
 )
 def test_a_year_of_something_else_is_not_that_of_the_paper(text: str, year: int | None) -> None:
     assert found(replace(STATED, year=None), replace(PRINTED, text=text)).year == year
+
+
+@pytest.mark.parametrize(
+    ("text", "metadata", "year"),
+    [
+        ("Version 2.1, 6 March 2019", "D:20190307", 2019),
+        ("Version 2.1, 6 March 2019", "D:20230307", None),
+        ("Received 6 March 2019", "D:20190307", None),
+        ("4.5% Notes due 2019", "D:20190307", None),
+        ("© 2017 Winter Press\nVersion 2.1, 6 March 2019", "D:20190307", None),
+        ("© 2017\n160 (2019), 17-46\nhttps://doi.org/10.1234/iron.2019.7", "", 2019),
+    ],
+)
+def test_a_year_is_certain_or_null(text: str, metadata: str, year: int | None) -> None:
+    """A date beside other words counts if the file or the DOI says the same year."""
+    printed = replace(PRINTED, text=text, metadata=metadata)
+
+    assert found(replace(STATED, year=None), printed).year == year
 
 
 def test_the_doi_is_the_printed_one() -> None:
@@ -113,16 +134,43 @@ def test_the_doi_is_the_printed_one() -> None:
     assert found(replace(STATED, doi="10.1234/iron")).doi == "10.1234/iron.7"
     assert found(replace(STATED, doi="10.9999/other")).doi == "10.1234/iron.7"
     assert found(replace(STATED, doi="10.1145/nnnnnnn.nnnnnnn"), None).doi is None
+    placeholder = replace(PRINTED, text="https://doi.org/10.1234/iron.v0i0.0")
+    assert found(replace(STATED, doi=None), placeholder).doi is None
 
 
-def test_the_title_is_that_above_the_authors() -> None:
+def test_a_doi_ends_where_its_words_end() -> None:
+    """A page prints the address of the journal right behind the DOI."""
+    doi, behind = "10.1234/2019017", "winter.org."
+    printed = replace(PRINTED, text=f"doi:{doi}{behind}")
+
+    assert found(replace(STATED, doi=f"{doi}{behind}"), None).doi == doi
+    assert found(replace(STATED, doi=None), printed).doi == doi
+
+
+@pytest.mark.parametrize(
+    ("file_name", "doi"),
+    [
+        ("20190176", None),
+        ("20190177", "10.1234/20190177"),
+        ("99999999", "10.1234/20190177"),
+        ("lund", "10.1234/20190177"),
+    ],
+)
+def test_the_name_of_a_file_contradicts_a_doi(file_name: str, doi: str | None) -> None:
+    """A header has the DOI of the correction that is attached to the article."""
+    document = Document("lund", "", SourceFormat.TEI, f"folder/{file_name}.tei.xml", ())
+    header = replace(STATED, doi="10.1234/20190177")
+
+    assert record_of(replace(document, header=header), None)[0].doi == doi
+
+
+def test_the_title_is_that_of_the_page() -> None:
     """A header takes the name of the journal for the title, or appends an author to it."""
     assert found(replace(STATED, title="Journal of Winter")).title == TITLE
     assert found(replace(STATED, title=f"{TITLE} Ada Lund")).title == TITLE
-    assert (
-        found(replace(STATED, title=TITLE), replace(PRINTED, title="Journal of Winter")).title
-        == TITLE
-    )
+    assert found(STATED, replace(PRINTED, title="Iron in the blood")).title == TITLE
+    assert found(STATED, replace(PRINTED, title="")).title == TITLE
+    assert found(replace(STATED, title="Snow"), replace(PRINTED, title="")).title is None
 
 
 def test_a_paper_without_a_header_is_read_from_its_first_page() -> None:
@@ -149,6 +197,20 @@ def test_a_paper_without_a_header_is_read_from_its_first_page() -> None:
         "Iron falls.",
     )
     assert sources["authors"] == "first page"
+
+
+def test_a_docling_file_is_checked_against_its_pdf() -> None:
+    """Docling takes the name of the journal for the title, and knows no metadata."""
+    document = Document("lund", "Journal of Winter", SourceFormat.DOCLING, "lund.json", ())
+    printed = replace(PRINTED, text=TITLE, metadata="doi:10.1234/iron.7")
+
+    record, _ = record_of(replace(document, printed=printed), None)
+
+    assert (record.title, families(record), record.doi) == (
+        TITLE,
+        ["Lund", "Moe"],
+        "10.1234/iron.7",
+    )
 
 
 def said_by_itself(title: str, *texts: str) -> str | None:
