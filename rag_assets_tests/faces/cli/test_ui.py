@@ -145,9 +145,15 @@ def served(data: Path, tmp_path: Path) -> Iterator["subprocess.Popen[str]"]:
         log.open("w") as messages,
         subprocess.Popen(command, env=variables, text=True, stdout=messages, stderr=messages) as ui,
     ):
-        wait_until(lambda: ui.poll() is not None or "open http" in log.read_text(), "the address")
-        yield ui
-        ui.terminate()
+        try:
+            wait_until(
+                lambda: ui.poll() is not None or "open http" in log.read_text(), "the address"
+            )
+            yield ui
+            ui.terminate()
+            ui.wait(DEADLINE_S)
+        finally:
+            ui.kill()  # its server sees that and ends; without it a test that fails waits for good
 
 
 @pytest.fixture
@@ -203,12 +209,11 @@ def test_the_ui_refuses_wrong_values_runs_one_at_a_time_and_ends_with_its_daemon
     ]
 
     with only_writer(data, patience_s=0):
-        for _ in range(2):
-            assert "LaunchRunSuccess" in launched(port, {})
-        wait_until(lambda: "STARTED" in states(data), "the first run")
-        while_one_runs = states(data)
+        runs = [run_launched(ui) for _ in range(2)]
+        wait_until(lambda: "STARTED" in [state(data, run) for run in runs], "the first run")
+        while_one_runs = [state(data, run) for run in runs]
         assert "WorkspaceLocationEntry" in ordered(port, RELOAD)
-    wait_until(lambda: states(data) == ["SUCCESS"] * 2, "both runs")
+    wait_until(lambda: [state(data, run) for run in runs] == ["SUCCESS"] * 2, "both runs")
     (server,) = (pid for pid in descendants_of(ui.pid) if b"dagster_ui import main" in cmdline(pid))
     (daemon,) = (pid for pid in descendants_of(server) if b"_daemon.cli" in cmdline(pid))
     os.kill(daemon, signal.SIGKILL)
@@ -230,9 +235,9 @@ def test_after_a_kill_the_next_run_of_the_ui_goes_through(
     """A power cut during a run would stop every later night in silence: the dead run stays
     "started", and the next one waits for it for good."""
     with served(data, tmp_path) as ui, only_writer(data, patience_s=0):
-        assert "LaunchRunSuccess" in launched(str(ui.args[-1]), {})  # type: ignore[index]
-        wait_until(lambda: moment == "QUEUED" or states(data) != ["QUEUED"], "the daemon")
-        wait_until(lambda: moment != "STARTED" or states(data) == ["STARTED"], "the run")
+        first = run_launched(ui)
+        wait_until(lambda: moment == "QUEUED" or state(data, first) != "QUEUED", "the daemon")
+        wait_until(lambda: moment != "STARTED" or state(data, first) == "STARTED", "the run")
         own = descendants_of(ui.pid)
         for pid in {"all": [ui.pid, *own], "the UI": [ui.pid], "its processes": own[::-1]}[killed]:
             with suppress(ProcessLookupError):  # it ended with its parent
@@ -240,16 +245,28 @@ def test_after_a_kill_the_next_run_of_the_ui_goes_through(
         ui.wait(DEADLINE_S)
 
     with served(data, tmp_path) as ui:
-        assert "LaunchRunSuccess" in launched(str(ui.args[-1]), {})  # type: ignore[index]
-        wait_until(lambda: states(data)[0] == "SUCCESS", "the run after it")
+        second = run_launched(ui)
+        wait_until(lambda: state(data, second) in ENDED, "the run after it")
 
-    assert states(data)[1] in ("FAILURE", "SUCCESS")
+    assert state(data, second) == "SUCCESS"
+    assert state(data, first) in ENDED
 
 
-def states(data: Path) -> list[str]:
-    """Of the runs, the newest first."""
+def run_launched(ui: "subprocess.Popen[str]") -> str:
+    """The id of a new run of the UI."""
+    reply = launched(str(ui.args[-1]), {})  # type: ignore[index]
+    assert "LaunchRunSuccess" in reply
+    return str(json.loads(reply)["data"]["launchRun"]["run"]["runId"])
+
+
+ENDED = ("FAILURE", "SUCCESS")
+
+
+def state(data: Path, run_id: str) -> str:
     with dg.DagsterInstance.from_config(str(data / ".dagster")) as instance:
-        return [run.status.value for run in instance.get_runs()]
+        run = instance.get_run_by_id(run_id)
+    assert run
+    return run.status.value
 
 
 def cmdline(pid: int) -> bytes:
@@ -297,7 +314,8 @@ def finished_run(data: Path) -> dict[str, str]:
 
 
 def descendants_of(pid: int) -> list[int]:
-    children = [
-        int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    ]
+    try:
+        children = list(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
+    except (FileNotFoundError, ProcessLookupError):  # it has ended since it was listed
+        return []
     return [*children, *(one for child in children for one in descendants_of(child))]
