@@ -24,6 +24,8 @@ it: "10.1234/2019017iron.winter.org"."""
 _ARXIV = re.compile(
     r"\barxiv:\s?(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?", re.IGNORECASE
 )
+_ARXIV_DIGITS = re.compile(r"\d{4}\.\d{4}|/\d{7}")
+"""Each arXiv id contains one of these (arXiv's "Understanding the arXiv identifier")."""
 _VERSION = re.compile(r"v\d+$")
 _MAX_CHARS = 300
 
@@ -40,7 +42,8 @@ def normal_doi(text: str | None) -> str | None:
 def normal_arxiv(text: str | None) -> str | None:
     """An arXiv id without prefix, version and class: "2206.01062"; None if the text is no arXiv
     id."""
-    if not (bare := re.sub(r"\s*\[[\w.-]+\]\s*$", "", (text or "").strip()[:_MAX_CHARS])):
+    bare = re.sub(r"\s*\[[\w.-]+\]\s*$", "", (text or "").strip()[:_MAX_CHARS])
+    if not _ARXIV_DIGITS.search(bare):
         return None
     import idutils
 

@@ -29,7 +29,7 @@ class UnigramTokenizer:
 
     def __init__(self, pieces: Pieces) -> None:
         self.start, self.end, self._unknown = pieces.start, pieces.end, pieces.unknown
-        self._ids = {text: id_ for id_, text in enumerate(pieces.texts)}
+        self._ids = dict(zip(pieces.texts, range(len(pieces.texts)), strict=True))
         self._scores = pieces.scores
         self._replaced = pieces.replaced
         self._longest = max(map(len, self._ids))  # in characters
