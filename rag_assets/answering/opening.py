@@ -15,6 +15,7 @@ from rag_assets.core.settings import Settings
 from rag_assets.hosted.access import PROVIDERS, ModelName
 from rag_assets.hosted.budget import require_model
 from rag_assets.hosted.connections import Connections
+from rag_assets.questions import ReadQuestion, read
 
 if TYPE_CHECKING:
     from rag_assets.answering.model.synthesis import Synthesis
@@ -24,14 +25,19 @@ SAME_MODEL = "same"
 """Value of `answering.judge.model` for the model that writes."""
 
 
-def open_answerer(settings: Settings, readers: Readers, connections: Connections) -> Answerer:
-    """The model that `answering.model` names. connections: to models behind an API.
+def open_answerer(
+    settings: Settings, readers: Readers, connections: Connections, read: ReadQuestion = read
+) -> Answerer:
+    """The model that `answering.model` names. connections: to models behind an API. read: reads what
+    a question asks for.
 
     Raises InvalidSettings for a model that does not exist, MissingKey.
     """
     wanted = settings.answering
     if wanted.model == EXTRACTIVE:
-        return ExtractiveAnswerer(readers, wanted.extractive, min_sources=wanted.min_sources)
+        return ExtractiveAnswerer(
+            readers, wanted.extractive, min_sources=wanted.min_sources, read=read
+        )
     from rag_assets.answering.model.answerer import HostedAnswerer
     from rag_assets.answering.model.compression import CompressedAnswerer
 

@@ -56,7 +56,7 @@ from rag_assets.core.settings import EmbeddingSettings, Settings
 from rag_assets.engine.snapshots import Snapshots
 from rag_assets.hosted.budget import Budget, question_budget, unlimited
 from rag_assets.hosted.connections import Connections
-from rag_assets.questions import Question, asked
+from rag_assets.questions import Question, asked, read
 from rag_assets.questions.conversations import after_conversation, open_rewriting_model
 from rag_assets.search.embedding.base import Embedder, EmbedderFacts, Vectors
 from rag_assets.search.embedding.hosted_models import is_hosted
@@ -75,6 +75,7 @@ from rag_assets.search.retrieval.opening import (
     published_files,
 )
 from rag_assets.search.retrieval.queries import QueryPlanner, open_query_planner
+from rag_assets.search.retrieval.question_kinds import QuestionKinds
 from rag_assets.search.retrieval.search import SEARCH_VERSION, Searcher
 
 if TYPE_CHECKING:
@@ -209,6 +210,8 @@ class Engine:
         self._parts: dict[str, Any] = {}
         """Name of the method that opened a part -> the part; see `_opened_once`."""
         self._tokens = passage_tokens(settings)
+        encoder = open_token_encoder(settings.embedding, settings.paths.models)
+        self._read = partial(read, model=QuestionKinds(encoder).asked)
 
     def __enter__(self) -> Self:
         return self
@@ -445,7 +448,9 @@ class Engine:
         """A searcher of what is published now."""
         settings = self._settings
         shared = None if is_hosted(settings.embedding.model) else self._encoder()
-        return open_searcher(settings, self._connections, shared, self._reranker(), self._planner())
+        return open_searcher(
+            settings, self._connections, shared, self._reranker(), self._planner(), self._read
+        )
 
     @_opened_once
     def _reranker(self) -> SkippingReranker | None:
@@ -459,7 +464,7 @@ class Engine:
     def _planner(self) -> QueryPlanner:
         """One planner for all publications, so that its model is not used for some time after an
         error."""
-        return open_query_planner(self._settings, self._connections)
+        return open_query_planner(self._settings, self._connections, self._read)
 
     @_opened_once
     def _pipeline(self) -> AnswerPipeline:
@@ -467,7 +472,10 @@ class Engine:
         return AnswerPipeline(
             self._answerer
             or open_answerer(
-                settings, Readers(self._tokens, open_sentence_reader(settings)), self._connections
+                settings,
+                Readers(self._tokens, open_sentence_reader(settings)),
+                self._connections,
+                self._read,
             ),
             open_scorer(settings, self._encoder(), self._connections),
             kept_drafts(kept_file(settings)),

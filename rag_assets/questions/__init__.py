@@ -13,6 +13,7 @@ from rag_assets.questions.reading import (
     QuestionKind,
     QuestionPart,
     QuestionReading,
+    ReadQuestion,
     asked_text,
     has_words,
     read,

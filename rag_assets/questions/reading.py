@@ -156,6 +156,24 @@ class QuestionPart:
     understood alone."""
     kinds: frozenset[QuestionKind]
     """What the part asks for."""
+    lines: tuple[str, ...] = ()
+    """As in `Asked`."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a trained model reads in a question; empty where it is not certain."""
+
+    kinds: frozenset[QuestionKind] = frozenset()
+    lines: tuple[str, ...] = ()
+    """The beginnings of the lines of a title page that answer: "Authors", "DOI"."""
+
+
+NOTHING_ASKED = Asked()
+
+
+def _nothing(_question: str) -> Asked:
+    return NOTHING_ASKED
 
 
 @dataclass(frozen=True)
@@ -200,24 +218,30 @@ def points_at_papers(question: str) -> bool:
 
 
 @lru_cache(maxsize=512)
-def read(question: str) -> QuestionReading:
+def read(question: str, model: Callable[[str], Asked] = _nothing) -> QuestionReading:
     """The parts of a question and what it asks for. Kept in memory, because search and answering
-    both need it."""
-    kinds = _kinds(question)
-    whole = QuestionPart(question, question, kinds)
+    both need it. model: reads wordings that the rules do not know, in any language."""
+
+    def part_of(text: str, searched: str) -> QuestionPart:
+        asked = model(text)
+        return QuestionPart(text, searched, _kinds(text) | asked.kinds, asked.lines)
+
+    whole = part_of(question, question)
+    kinds = whole.kinds
     if QuestionKind.SUMMARY in kinds:
         return QuestionReading((whole,), kinds)
     texts = [_AND_FIRST.sub("", text.strip(" ?;")) + "?" for text in _asked_in(question)]
-    parts = [
-        QuestionPart(text, text if _means_something(text) else question, _kinds(text))
-        for text in texts
-    ]
+    parts = [part_of(text, text if _means_something(text) else question) for text in texts]
     is_compound = 1 < len(parts) <= MOST_PARTS and all(
         _is_long_enough(part.searched) for part in parts
     )
     # If no part can be understood alone, all would search for the same text.
     is_compound = is_compound and any(part.searched != question for part in parts)
     return QuestionReading(tuple(parts) if is_compound else (whole,), kinds)
+
+
+ReadQuestion = Callable[[str], QuestionReading]
+"""`read`, with a model or without."""
 
 
 def _kinds(text: str) -> frozenset[QuestionKind]:

@@ -85,7 +85,9 @@ def asks_about_a_work(question: str) -> bool:
     return _OF_A_WORK.search(question) is not None or bool(writers_asked_for(question))
 
 
-def publication_claims(asked: str, searched: str, contexts: Sequence[Context]) -> list[DraftClaim]:
+def publication_claims(
+    asked: str, searched: str, contexts: Sequence[Context], lines: Sequence[str] = ()
+) -> list[DraftClaim]:
     """Claims of the lines of title pages that answer a question, best first; empty if there is no
     title page of the paper that the question means.
 
@@ -103,7 +105,7 @@ def publication_claims(asked: str, searched: str, contexts: Sequence[Context]) -
         meant = dict.fromkeys(papers, 1.0)
     else:
         meant = {}
-    labels = ("Title", _AUTHORS) if writers_asked_for(asked) else (_label(asked),)
+    labels = ("Title", _AUTHORS) if writers_asked_for(asked) else lines or (_label(asked),)
     claims = {}
     for page in sorted(pages, key=lambda one: -meant.get(one.paper_id, 0.0)):
         lines = page.text.split("\n")

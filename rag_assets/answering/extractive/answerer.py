@@ -56,7 +56,7 @@ from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import ExtractiveSettings
 from rag_assets.core.text.headings import is_of_abstract
 from rag_assets.core.text.terms import terms_of
-from rag_assets.questions import QuestionKind, QuestionPart, read
+from rag_assets.questions import QuestionKind, QuestionPart, ReadQuestion, read
 from rag_assets.questions.reading import asked_of_each, asks_which_papers
 from rag_assets.search.retrieval.elements import asked_for, words_of_title
 from rag_assets.search.retrieval.named_works import (
@@ -91,8 +91,17 @@ Claims = tuple[DraftClaim, ...]
 class ExtractiveAnswerer:
     """Answers with verbatim sentences and table rows, from several papers if several answer."""
 
-    def __init__(self, readers: Readers, settings: ExtractiveSettings, *, min_sources: int) -> None:
+    def __init__(
+        self,
+        readers: Readers,
+        settings: ExtractiveSettings,
+        *,
+        min_sources: int,
+        read: ReadQuestion = read,
+    ) -> None:
+        """read: reads what a question asks for."""
         self._readers = readers
+        self._read_question = read
         self._settings = settings
         self._min_sources = min_sources
 
@@ -120,7 +129,7 @@ class ExtractiveAnswerer:
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
         """The answer to a question. Parts that title pages, elements or single papers answer get
         their claims from these, all other parts from the most relevant candidates."""
-        reading = read(question)
+        reading = self._read_question(question)
         asked = asked_for(question)
         if (
             QuestionKind.SUMMARY in reading.kinds
@@ -185,8 +194,8 @@ class ExtractiveAnswerer:
             if cited_papers and not names_a_paper(part.text):
                 # "and when did it appear?" asks about the papers of the parts before.
                 title_pages = [one for one in contexts if one.paper_id in cited_papers]
-            claims = tuple(publication_claims(part.text, part.searched, title_pages))
-            if claims or asks_about_a_work(part.text):
+            claims = tuple(publication_claims(part.text, part.searched, title_pages, part.lines))
+            if claims or part.lines or asks_about_a_work(part.text):
                 found[part.text] = claims
         return found
 

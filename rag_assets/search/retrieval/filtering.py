@@ -6,7 +6,7 @@ handed over as a set of passages.
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from difflib import get_close_matches
 from functools import cached_property, lru_cache
 
@@ -24,7 +24,7 @@ from rag_assets.core.domain import (
 )
 from rag_assets.core.text.folding import letters_of
 from rag_assets.core.text.headings import section_kinds
-from rag_assets.questions import QuestionKind, read
+from rag_assets.questions import QuestionKind
 from rag_assets.search.indexing.protocols import Scope
 from rag_assets.search.retrieval.library import CodedTexts, Library
 
@@ -231,14 +231,13 @@ _FILTER_KINDS = {
 for that kind."""
 
 
-def not_asked_for(question: str, where: Filter) -> frozenset[SectionKind]:
-    """The kinds of sections that must not be found for a question: title pages and statements,
-    unless the question or the filter asks for them.
+def not_asked_for(kinds: Set[QuestionKind], where: Filter) -> frozenset[SectionKind]:
+    """The kinds of sections that must not be found for a question of these kinds: title pages and
+    statements, unless the question or the filter asks for them.
 
     Otherwise they would be found too often: a title page has the words of most questions on the
     paper's subject, and statements have those of many questions about money or data.
     """
-    kinds = read(question).kinds
     asked = {
         SectionKind.TITLE_PAGE: QuestionKind.PUBLICATION in kinds,
         SectionKind.STATEMENTS: QuestionKind.STATEMENTS in kinds,

@@ -34,6 +34,7 @@ from rag_assets.core.text.citations import cited_names
 from rag_assets.core.text.tokens import token_counter
 from rag_assets.core.text.works import same_works
 from rag_assets.hosted.connections import Connections
+from rag_assets.questions import ReadQuestion, read
 from rag_assets.search.embedding.base import Embedder
 from rag_assets.search.embedding.sparse_vectors import open_sparse_vectors
 from rag_assets.search.indexing.folders import MANIFEST_FILE, FolderIndex
@@ -60,13 +61,14 @@ def open_searcher(
     embedder: Embedder | None = None,
     reranker: SkippingReranker | None = None,
     planner: QueryPlanner | None = None,
+    read: ReadQuestion = read,
 ) -> Searcher:
     """Open chunks, passages and indexes below `settings.data_dir`. The embedding model is loaded by
     the first question.
 
     connections: to an embedding model behind an API. embedder: that of the settings, if it is open
     already. reranker: None keeps the order of the indexes. planner: None makes queries by rules
-    alone.
+    alone. read: reads what a question asks for.
 
     Raises MissingInput when a table or both indexes are missing or do not fit, StaleIndex when the
     tables do not fit each other, MissingKey when the embedding model needs a key that is not set,
@@ -74,7 +76,7 @@ def open_searcher(
     server is an error, because an answer found by words alone would replace a better one.
     """
     try:
-        return _opened_searcher(settings, connections, embedder, reranker, planner)
+        return _opened_searcher(settings, connections, embedder, reranker, planner, read)
     except (MissingInput, StaleIndex) as error:
         if is_being_written(settings.data_dir):
             raise MissingInput(
@@ -96,6 +98,7 @@ def _opened_searcher(
     embedder: Embedder | None,
     reranker: SkippingReranker | None,
     planner: QueryPlanner | None,
+    read: ReadQuestion,
 ) -> Searcher:
     paths = settings.paths
     if not is_built(settings):
@@ -113,8 +116,9 @@ def _opened_searcher(
     cited = _cited_works(paths, known)
     # Free the columns that were read to open the tables: a tenth of the memory of a large corpus.
     pa.default_memory_pool().release_unused()
+    retrieval = settings.retrieval
     return Searcher(
-        library, dense, words, settings.retrieval, counter, reranker, planner, names, cited, known
+        library, dense, words, retrieval, counter, reranker, planner, names, cited, known, read
     )
 
 

@@ -23,7 +23,7 @@ from rag_assets.hosted.access import PROVIDERS, ModelName, require_access
 from rag_assets.hosted.budget import require_price
 from rag_assets.hosted.connections import Connections, FaultPause, KeptReplies, LazyModel
 from rag_assets.hosted.prompts import load_prompt
-from rag_assets.questions import QuestionPart, has_words, read
+from rag_assets.questions import QuestionPart, ReadQuestion, has_words, read
 
 WRITER_VERSION = 1
 """Raise it when the code makes other queries of the same replies."""
@@ -183,9 +183,13 @@ class QueryPlan:
 class QueryPlanner:
     """Makes the queries of a question; safe to use from several threads."""
 
-    def __init__(self, settings: QuerySettings, writer: QueryWriter | None) -> None:
-        """writer: required if the settings ask a model for queries."""
+    def __init__(
+        self, settings: QuerySettings, writer: QueryWriter | None, read: ReadQuestion = read
+    ) -> None:
+        """writer: required if the settings ask a model for queries. read: reads what a question
+        asks for."""
         self._settings = settings
+        self._read = read
         self._writer = writer
         self._pause = FaultPause()
         self.identity = writer.identity if writer else ""
@@ -216,7 +220,7 @@ class QueryPlanner:
         if self._settings.decomposition == "none":
             parts = [question]
         else:
-            parts = [text for part in read(question).parts for text in _texts_of(part)]
+            parts = [text for part in self._read(question).parts for text in _texts_of(part)]
         return QueryPlan(tuple((query,) for query in _as_parts(parts, question, QueryOrigin.PART)))
 
     def _with_model(self, question: str, writer: QueryWriter) -> QueryPlan:
@@ -238,20 +242,24 @@ class QueryPlanner:
         return QueryPlan(tuple(planned), summed(usages))
 
 
-def open_query_planner(settings: Settings, connections: Connections) -> QueryPlanner:
-    """The planner that the settings ask for; no model is opened yet.
+def open_query_planner(
+    settings: Settings, connections: Connections, read: ReadQuestion = read
+) -> QueryPlanner:
+    """The planner that the settings ask for; no model is opened yet. read: reads what a question
+    asks for.
 
     Raises InvalidSettings for a model that does not exist, MissingKey.
     """
     wanted = settings.retrieval.queries
     if not wanted.asks_model:
-        return QueryPlanner(wanted, None)
+        return QueryPlanner(wanted, None, read)
     timeout_s = settings.model_access.query_timeout_s
     return QueryPlanner(
         wanted,
         QueryWriter(
             _model(settings), connections, wanted, kept_file(settings), timeout_s=timeout_s
         ),
+        read,
     )
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from rag_assets.core.domain import Filter, Query, QueryOrigin
 from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.settings import RetrievalSettings
+from rag_assets.questions import ReadQuestion
 from rag_assets.search.embedding.base import Embedder
 from rag_assets.search.embedding.sparse_vectors import SparseVectors
 from rag_assets.search.indexing.protocols import (
@@ -306,6 +307,7 @@ class Ranker:
     names: QuestionNames
     reranker: SkippingReranker | None
     settings: RetrievalSettings
+    read: ReadQuestion
 
     def ranking(self, plan: QueryPlan, where: Filter) -> Ranking:
         """The passages found for each part of a question, and for all parts together. If several
@@ -315,7 +317,7 @@ class Ranker:
         of_parts: list[list[RankedPassage]] = []
         n_before = 0
         for queries in plan.parts:
-            left_out = self.filters.of_kinds(not_asked_for(queries[0].text, where))
+            left_out = self.filters.of_kinds(not_asked_for(self.read(queries[0].text).kinds, where))
             named = self.names.named_by(queries[0].text, plan.question, self.filters.passing(where))
             found = self._found_for_part(queries, Within(scope, left_out, named), n_before)
             of_parts.append(_ordered(found))

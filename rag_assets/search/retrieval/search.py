@@ -26,7 +26,7 @@ from rag_assets.core.domain import (
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.core.text.tokens import TokenCounter
-from rag_assets.questions import Question, QuestionKind, asked_text, read
+from rag_assets.questions import Question, QuestionKind, ReadQuestion, asked_text, read
 from rag_assets.questions.reading import asks_which_papers
 from rag_assets.search.indexing.protocols import Scope
 from rag_assets.search.indexing.tantivy_index import TantivyIndex
@@ -99,11 +99,13 @@ class Searcher:
         names: PaperNames | None = None,
         cited: CitedWorks | None = None,
         known: KnownPapers | None = None,
+        read: ReadQuestion = read,
     ) -> None:
         """reranker: None keeps the order of the indexes. planner: None makes queries by rules
         alone. names: None: words of a question never raise the papers that they name. cited: None:
         no sentence is known to report other works. known: None: a DOI, title or file name in a
-        question does not restrict the search."""
+        question does not restrict the search. read: reads what a question asks for."""
+        self._read = read
         self.library = library
         self._candidates = CandidateSearch(library, dense, words, settings)
         self._opened = [one for one in (dense.store if dense else None, words) if one is not None]
@@ -116,7 +118,7 @@ class Searcher:
         self._known = known or KnownPapers({})
         self._planner = planner or QueryPlanner(settings.queries, None)
         self._ranker = Ranker(
-            library, self._candidates, self._filters, self._names, reranker, settings
+            library, self._candidates, self._filters, self._names, reranker, settings, read
         )
 
     def __enter__(self) -> Self:
@@ -260,7 +262,7 @@ class Searcher:
         before, behind, notes = list[RankedPassage](), list[RankedPassage](), list[str]()
         for queries, part in zip(asked, ranking.of_parts, strict=True):
             text = queries[0].text
-            kinds = read(text).kinds
+            kinds = self._read(text).kinds
             if QuestionKind.STATEMENTS in kinds:
                 statements = self._of_best_papers(
                     part, named, lambda paper: self._below(paper, SectionKind.STATEMENTS)
@@ -294,7 +296,7 @@ class Searcher:
 
     def _works_meant(self, question: str) -> list[str]:
         """The papers that a question about works means; empty for other questions."""
-        reading = read(question)
+        reading = self._read(question)
         if QuestionKind.PUBLICATION not in reading.kinds:
             return []
         asked = [question, *(part.searched for part in reading.parts)]
@@ -310,7 +312,7 @@ class Searcher:
 
         meant: what `_works_meant` returns.
         """
-        if meant or QuestionKind.PUBLICATION not in read(question).kinds:
+        if meant or QuestionKind.PUBLICATION not in self._read(question).kinds:
             return ()
         entries: dict[str, str] = {}
         if persons := writers_asked_for(question):
@@ -344,7 +346,9 @@ class Searcher:
         if len(named) < 2 or self._settings.min_score:  # no reranker looks at these passages
             return []
         scope = self._filters.scope(question.filter)
-        left_out = self._filters.of_kinds(not_asked_for(question.question, question.filter))
+        left_out = self._filters.of_kinds(
+            not_asked_for(self._read(question.question).kinds, question.filter)
+        )
         query = [Query(question.question, QueryOrigin.QUESTION)]
         found = []
         for paper_scope in filter(None, (Scope.within(scope, [paper]) for paper in named)):
