@@ -2,9 +2,9 @@
 
 The questions beside this file were written by readers of 600 papers and reports, with what each
 asks for: `train.jsonl`, `check.jsonl` (looked at while the way of pooling was chosen) and
-`final.jsonl` (looked at once). Questions that ask for none of it, and for summaries, come from
-`reader_training/written`; further ones that ask for none of it from SQuAD and XQuAD, if a folder
-with them is given. XQuAD is split by article: one half is trained on, one half counts false alarms.
+`final.jsonl` (looked at once). Their label "summary" is not trained. Questions that ask for none of
+it come from `reader_training/written`, and from SQuAD and XQuAD, if a folder with them is given.
+XQuAD is split by article: one half is trained on, one half counts false alarms.
 
 Usage: python -m benchmarks.question_kinds [--reader FOLDER] [--write]
 """
@@ -13,7 +13,7 @@ import argparse
 import gzip
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
-from scipy.optimize import minimize
+from scipy.optimize import minimize  # type: ignore[import-untyped]
 
 from rag_assets.core.settings import EmbeddingSettings, load_settings
 from rag_assets.search.embedding.token_vectors import open_token_encoder
@@ -33,6 +33,9 @@ MEAN_DECAY, TOKEN_DECAY = 10.0, 3.0
 """Weights of the squares of the layer's numbers in the loss (L2)."""
 MOST_OF_SQUAD = 3_000
 Array = NDArray[np.float32]
+Layers = NDArray[np.float64]
+"""Shape (n labels, 2 * 384 + 1): for tokens, for the mean, and the constant."""
+Labelled = Sequence[tuple[str, Sequence[str]]]
 
 
 @dataclass(frozen=True)
@@ -48,37 +51,34 @@ class Questions:
 
 
 def rows(file: Path) -> list[dict[str, Any]]:
-    opened = gzip.open(file, "rt") if file.suffix == ".gz" else file.open()
-    with opened as lines:
-        return [json.loads(line) for line in lines]
+    data = file.read_bytes()
+    text = (gzip.decompress(data) if file.suffix == ".gz" else data).decode()
+    return [json.loads(line) for line in text.splitlines()]
 
 
-def written(name: str) -> list[tuple[str, list[str]]]:
-    """The questions of `reader_training` whose kind says what they ask for."""
-    return [
-        (row["question"], ["summary"] if row["kind"] == "summary" else [])
-        for row in rows(WRITTEN / f"{name}.jsonl")
-        if row["kind"] not in ("record", "section")
-    ]
+def written(name: str) -> Labelled:
+    """The questions of `reader_training` that ask for nothing of this."""
+    asked = rows(WRITTEN / f"{name}.jsonl")
+    return [(row["question"], []) for row in asked if row["kind"] not in ("record", "section")]
 
 
-def labelled(name: str) -> list[tuple[str, list[str]]]:
+def labelled(name: str) -> Labelled:
     return [(row["question"], row["labels"]) for row in rows(HERE / f"{name}.jsonl")]
 
 
-def of_xquad(folder: Path, parity: int) -> list[tuple[str, list[str]]]:
+def of_xquad(folder: Path, parity: int) -> Labelled:
     found = rows(folder / "xquad.jsonl.gz")
     titles = sorted({row["title"] for row in found})
     own = set(titles[parity::2])
     return [(row["question"], []) for row in found if row["title"] in own][::4]
 
 
-def of_squad(folder: Path) -> list[tuple[str, list[str]]]:
+def of_squad(folder: Path) -> Labelled:
     asked = dict.fromkeys(row["question"] for row in rows(folder / "squad_sentences.jsonl.gz"))
     return [(question, []) for question in list(asked)[:: max(1, len(asked) // MOST_OF_SQUAD)]]
 
 
-def encoded(questions: Iterable[tuple[str, list[str]]]) -> Questions:
+def encoded(questions: Labelled) -> Questions:
     encoder = open_token_encoder(EmbeddingSettings(), load_settings().paths.models, 2)
     texts, labels = zip(*questions, strict=True)
     kept = [
@@ -132,7 +132,7 @@ def trained(questions: Questions, nth: int, scale: tuple[float, float]) -> NDArr
     return np.asarray(minimize(loss, start, jac=True, method="L-BFGS-B").x)
 
 
-def report(name: str, layers: Array, questions: Questions, scale: tuple[float, float]) -> None:
+def report(name: str, layers: Layers, questions: Questions, scale: tuple[float, float]) -> None:
     scores = np.stack([scored(layer, questions, scale)[0] for layer in layers], axis=1)
     read, asked = scores > 0, questions.asked
     counts = " ".join(
@@ -147,7 +147,7 @@ def report(name: str, layers: Array, questions: Questions, scale: tuple[float, f
     )
 
 
-def write(layers: Array, scale: tuple[float, float]) -> None:
+def write(layers: Layers, scale: tuple[float, float]) -> None:
     n = (layers.shape[1] - 1) // 2
     tensors: Mapping[str, Any] = {
         "tokens": layers[:, :n] / scale[0],
@@ -159,7 +159,7 @@ def write(layers: Array, scale: tuple[float, float]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--reader", type=Path, help="folder with squad_sentences and xquad")
     parser.add_argument("--write", action="store_true", help="write the weights into the package")
     parser.add_argument("--final", action="store_true", help="count on the final questions, too")

@@ -3,8 +3,8 @@ many, say something; and the years by which it names papers, "since 2019".
 
 "Why is X scaled, and who proposed Y?" has two parts: each is searched and answered by itself. "How
 many studies were included?" does not ask about the papers of the corpus, but what a review says. All
-wordings are English; a question that fits none of them is one part without a kind, and is searched
-unchanged.
+wordings here are English; for the kind of a text that fits none of them, a trained layer is asked
+(`search.retrieval.question_kinds`).
 """
 
 import re
@@ -220,11 +220,12 @@ def points_at_papers(question: str) -> bool:
 @lru_cache(maxsize=512)
 def read(question: str, model: Callable[[str], Asked] = _nothing) -> QuestionReading:
     """The parts of a question and what it asks for. Kept in memory, because search and answering
-    both need it. model: reads wordings that the rules do not know, in any language."""
+    both need it. model: reads, in any language, what the rules find no kind for."""
 
     def part_of(text: str, searched: str) -> QuestionPart:
-        asked = model(text)
-        return QuestionPart(text, searched, _kinds(text) | asked.kinds, asked.lines)
+        by_rules = _kinds(text)
+        asked = Asked(by_rules) if by_rules else model(text)
+        return QuestionPart(text, searched, asked.kinds, asked.lines)
 
     whole = part_of(question, question)
     kinds = whole.kinds

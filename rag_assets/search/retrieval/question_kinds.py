@@ -1,5 +1,5 @@
-"""Reads in any language what a question asks for: a field of a paper's record, its statements on
-funding, data and the like, or a summary.
+"""Reads in any language whether a question asks for a field of a paper's record, or for its
+statements on funding, data and the like.
 
 The rules of `questions.reading` know English wordings only. Here a trained layer reads the token
 vectors of multilingual-e5-small (docs/adr/0036), so that "Wer hat das geschrieben?" asks for the
@@ -21,7 +21,7 @@ from rag_assets.search.embedding.token_vectors import TokenEncoder
 logger = logging.getLogger(__name__)
 
 FILE = Path(__file__).with_name("question_kinds.safetensors")
-SHA256 = "9feec44a4e096c518b8ea78f66a3369af7b8906a0ab30c6e540f43b5eaf2b82d"
+SHA256 = "173599ac0f2cbf6e886d74090493eebd71ff4337f1e3ace779be25d7bc92368f"
 TRAINED_ON = "tokens-local-multilingual-e5-small-int8-1571fc982750-b2"
 """Identity of the encoder whose vectors the layer reads."""
 _RECORD = {
@@ -33,8 +33,8 @@ _RECORD = {
     "title": "Title",
 }
 """By label, the beginning of the line of a title page that answers."""
-_OTHERS = {"statements": QuestionKind.STATEMENTS, "summary": QuestionKind.SUMMARY}
-LABELS = (*_RECORD, *_OTHERS)
+_STATEMENTS = "statements"
+LABELS = (*_RECORD, _STATEMENTS)
 """In the order of the rows of the weights."""
 SHARPNESS = 3.0
 _MOST_KEPT = 512
@@ -68,8 +68,8 @@ class QuestionKinds:
             label for label, score in zip(LABELS, scores(tokens.vectors), strict=True) if score > 0
         ]
         lines = tuple(_RECORD[label] for label in certain if label in _RECORD)
-        kinds = {_OTHERS[label] for label in certain if label in _OTHERS}
-        return Asked(frozenset(kinds | {QuestionKind.PUBLICATION} if lines else kinds), lines)
+        kinds = {QuestionKind.STATEMENTS} if _STATEMENTS in certain else set()
+        return Asked(frozenset(kinds | ({QuestionKind.PUBLICATION} if lines else set())), lines)
 
 
 def scores(vectors: Vectors) -> Vectors:
