@@ -81,6 +81,8 @@ ABOUT = (
     r"before|during)"
 )
 _A_STUDY = re.compile(rf"\b{STUDY}\b", re.IGNORECASE)
+THIS_PAPER = "this paper"
+"""In a question whose filter is the paper meant: no other words have to tell which it is."""
 NO_WORDS = "The question has no word that can be searched for: write what is asked about."
 _ABOUT_PUBLICATION = re.compile(
     r"\bwho (?:wrote|authored|co-?authored|published|developed|created|built|designed|introduced|proposed|invented)\b"

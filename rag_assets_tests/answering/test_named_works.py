@@ -273,3 +273,14 @@ def test_the_work_that_is_asked_for_is_told_from_what_it_is_called(question: str
         work_asked_for(question.format("Iron in the blood of flocks"))
         == "Iron in the blood of flocks"
     )
+
+
+def test_this_paper_is_the_one_that_everything_found_is_of() -> None:
+    """The words around it are those of any sentence in any language, and name no other work."""
+    question = "Please tell everybody on this paper: who are the authors?"
+
+    assert said(question, context(SHEEP), title_page(SHEEP_PAGE)) == [
+        "Authors: Ada B Lund; Berit Moe"
+    ]
+    assert said(question) == []
+    assert said(question.replace("this", "the"), context(SHEEP), title_page(SHEEP_PAGE)) == []

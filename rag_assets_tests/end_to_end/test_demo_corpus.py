@@ -298,3 +298,20 @@ def test_the_page_on_models_shows_what_a_model_adds_as_it_is(
     by_model = answered_by_model(demo.world.copy_to(tmp_path), monkeypatch)
 
     assert with_table(page, side_by_side(demo.answers, by_model)) == page
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Wer sind die Autoren von „{title}“?",
+        "¿Quiénes son los autores de {title}?",
+        "《{title}》的作者是谁？",
+    ],
+)
+def test_who_wrote_a_paper_is_asked_in_any_language(demo: Demo, question: str) -> None:
+    """The words around the title are not English, and name no other work."""
+    title = "BM25 and the Words It Sees: A Review of Lexical Search for Scientific Text"
+    with open_engine(load_settings({"data_dir": str(demo.world.paths.data)})) as engine:
+        result = engine.trace(question.format(title=title)).result
+
+    assert [claim.text for claim in result.claims] == ["Authors: rag_assets contributors"]

@@ -26,7 +26,7 @@ from rag_assets.answering.verify.quote_search import is_long_enough
 from rag_assets.core.domain import TITLE_PAGE_HEADING, Context
 from rag_assets.core.text.terms import terms_of
 from rag_assets.questions import QuestionPart
-from rag_assets.questions.reading import STUDY, asked_of_each, counted, points_at_papers
+from rag_assets.questions.reading import STUDY, THIS_PAPER, asked_of_each, counted, points_at_papers
 from rag_assets.search.retrieval.named_works import (
     distinctive_stems,
     papers_meant,
@@ -92,14 +92,16 @@ def publication_claims(
     title page of the paper that the question means.
 
     asked: a question or a part of one, "and when did it appear?". searched: the text that tells
-    which paper is meant, if `asked` does not.
+    which paper is meant, if `asked` does not. lines: as in `questions.reading.Asked`; without them
+    the wording decides which line answers.
     """
     pages = [
         one for one in contexts if one.section_title == TITLE_PAGE_HEADING and not one.is_generated
     ]
     papers = {one.paper_id: one.paper for one in pages}
     question = asked if names_a_paper(asked) else searched
-    if names_a_paper(question):
+    is_one = THIS_PAPER in asked and len({one.paper_id for one in contexts}) == 1
+    if names_a_paper(question) and not is_one:
         meant = papers_meant(question, papers)
     elif len(papers) == 1 or points_at_papers(question):
         meant = dict.fromkeys(papers, 1.0)
@@ -108,8 +110,8 @@ def publication_claims(
     labels = ("Title", _AUTHORS) if writers_asked_for(asked) else lines or (_label(asked),)
     claims = {}
     for page in sorted(pages, key=lambda one: -meant.get(one.paper_id, 0.0)):
-        lines = page.text.split("\n")
-        for line in (one for label in labels for one in lines if one.startswith(f"{label}: ")):
+        of_page = page.text.split("\n")
+        for line in (one for label in labels for one in of_page if one.startswith(f"{label}: ")):
             if page.paper_id in meant:
                 citation = DraftCitation(page.chunk_id, _quote(line, page.text))
                 claims[page.paper_id, line] = DraftClaim(

@@ -43,7 +43,7 @@ _ABOUT_OTHERS = re.compile(
     re.IGNORECASE,
 )
 """Asks for more than the paper that is named."""
-_THE_PAPER = "the paper"
+THE_PAPER = "the paper"
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 Papers = tuple[str, ...]
@@ -149,7 +149,7 @@ class KnownPapers:
         asked, n_read = "", 0
         for start, end, _ in names:
             if start >= n_read:
-                asked = f"{asked}{question[n_read:start]}{_THE_PAPER}"
+                asked = f"{asked}{question[n_read:start]}{THE_PAPER}"
                 n_read = end
         asked = asked_text(asked + question[n_read:])
         has_content = terms_of(asked) or read(asked).kinds

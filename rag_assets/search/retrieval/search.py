@@ -27,14 +27,14 @@ from rag_assets.core.errors import MissingInput
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.core.text.tokens import TokenCounter
 from rag_assets.questions import Question, QuestionKind, ReadQuestion, asked_text, read
-from rag_assets.questions.reading import asks_which_papers
+from rag_assets.questions.reading import THIS_PAPER, asks_which_papers
 from rag_assets.search.indexing.protocols import Scope
 from rag_assets.search.indexing.tantivy_index import TantivyIndex
 from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets.search.retrieval.cited_works import CitedWorks
 from rag_assets.search.retrieval.elements import AskedElements, absent, asked_for, papers_asked
 from rag_assets.search.retrieval.filtering import PassageFilters, not_asked_for
-from rag_assets.search.retrieval.known_papers import KnownPapers
+from rag_assets.search.retrieval.known_papers import THE_PAPER, KnownPapers
 from rag_assets.search.retrieval.library import Library
 from rag_assets.search.retrieval.named_works import papers_meant, work_asked_for, writers_asked_for
 from rag_assets.search.retrieval.packing import PassageSizes, pack_contexts
@@ -146,14 +146,17 @@ class Searcher:
     def as_read(self, question: Question) -> Question:
         """The question as it is searched and answered: without greetings, numbering and the like.
 
-        If it names a paper by DOI, title or file, the name is removed and the filter restricted to
-        that paper. If the question's own filter excludes the paper, the name stays.
+        If it names a paper by DOI, title or file, "the paper" replaces the name, or "this paper" if
+        its record is asked for, and the filter is restricted to that paper. If the question's own
+        filter excludes the paper, the name stays.
         """
         asked = question.model_copy(update={"question": asked_text(question.question)})
         named = self._known.named_in(asked.question, self._words)
         if named is None:
             return asked
         papers, without_name = named
+        if QuestionKind.PUBLICATION in self._read(without_name).kinds:
+            without_name = without_name.replace(THE_PAPER, THIS_PAPER)
         where = Filter.of_papers(papers)
         if not self.papers(question.filter & where):
             return asked
