@@ -19,8 +19,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from rag_assets.answering.drafts import EXTRACTIVE, DraftClaim
-from rag_assets.answering.model.judges import ClaimJudge
-from rag_assets.answering.model.judges import open_judge as open_second_look
+from rag_assets.answering.model.judges import ClaimJudge, judge_name
 from rag_assets.answering.opening import NO_JUDGE, SAME_MODEL
 from rag_assets.answering.verify.objections import checked_claim
 from rag_assets.answering.verify.quoted_text import QuotedText
@@ -106,7 +105,7 @@ def open_judges(settings: Settings, connections: Connections) -> list[tuple[str,
         judges.append(
             (
                 f"second look by {second}",
-                _by_second_look(open_second_look(second, settings, connections)),
+                _by_second_look(ClaimJudge(judge_name(second), connections)),
             )
         )
     judge = open_judge(settings, connections)

@@ -60,9 +60,9 @@ def open_scorer(
     named = _judge(settings)
     if named is None:
         return scorer
-    from rag_assets.answering.model.judges import JudgedSupport, open_judge
+    from rag_assets.answering.model.judges import ClaimJudge, JudgedSupport, judge_name
 
-    judge = open_judge(named, settings, connections)
+    judge = ClaimJudge(judge_name(named), connections)
     is_own = named == settings.answering.model
     return JudgedSupport(judge, scorer, kept_file(settings), is_own=is_own)
 
@@ -86,10 +86,9 @@ def require_models(settings: Settings) -> None:
     """
     asked = [] if settings.answering.model == EXTRACTIVE else [_writer(settings)]
     if judge := _judge(settings):
-        from rag_assets.answering.model.judges import judge_files, judge_name
+        from rag_assets.answering.model.judges import judge_name
 
-        if judge_files(judge, settings.paths.models) is None:
-            asked.append(judge_name(judge))
+        asked.append(judge_name(judge))
     for name in dict.fromkeys(asked):
         require_model(name, settings.model_access)
 

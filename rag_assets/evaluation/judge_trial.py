@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from rag_assets.answering.drafts import EXTRACTIVE, DraftClaim
-from rag_assets.answering.model.judges import ClaimVerdicts, open_judge, verdicts_key
+from rag_assets.answering.model.judges import ClaimJudge, ClaimVerdicts, judge_name, verdicts_key
 from rag_assets.answering.opening import NO_JUDGE, SAME_MODEL
 from rag_assets.answering.verify.names import NameKind, names_in
 from rag_assets.answering.verify.quoted_text import QuotedText
@@ -157,7 +157,7 @@ def judge_test(
     claims = [claim for result in results for claim in result.claims][:n]
     if not claims:
         raise InvalidSettings("No answer has a claim yet. Ask first: rag-assets qa.")
-    judge = open_judge(named, settings, connections)
+    judge = ClaimJudge(judge_name(named), connections)
     kept = kept_file(settings).replies("verdicts", ClaimVerdicts)
     statements = [
         statement

@@ -15,7 +15,7 @@ from rag_assets.answering.trace import AnswerTrace
 from rag_assets.core.domain import Evidence, Filter, QAResult
 from rag_assets.core.errors import InvalidQuestions, RagAssetsError
 from rag_assets.core.settings import Settings
-from rag_assets.engine import Engine, Event, Finished, Retrieved
+from rag_assets.engine import Event, Finished, Retrieved
 from rag_assets.hosted.connections import Connections
 from rag_assets.questions import Question, said
 from rag_assets.questions.conversations import (
@@ -26,7 +26,6 @@ from rag_assets.questions.conversations import (
     open_rewriting_model,
     standalone,
 )
-from rag_assets.questions.conversations.earlier_questions import EarlierQuestions
 from rag_assets.questions.conversations.follow_ups import N_READ
 
 _LOST_CITATIONS = "A citation of a published statement was left out: its words are in no source."
@@ -99,7 +98,6 @@ def dropped_rows(trace: AnswerTrace) -> list[dict[str, Any]]:
     return [*statements, lost] if n_lost else statements
 
 
-_ASKED_BEFORE = "This is the answer to an earlier question that asks the same."
 logger = logging.getLogger(__name__)
 
 
@@ -130,14 +128,9 @@ class KeptPlace:
 class Dialogue:
     """Safe to use from several threads; to be closed."""
 
-    def __init__(self, settings: Settings, conversations: Conversations, engine: Engine) -> None:
+    def __init__(self, settings: Settings, conversations: Conversations) -> None:
         """The model that rewrites follow-ups, if one answers, is opened by the first of them."""
         self._settings = settings
-        self._engine = engine
-        above = settings.server.same_question_above
-        self._earlier = (
-            EarlierQuestions(engine.question_vector, above) if above is not None else None
-        )
         self._conversations = conversations
         self._connections = Connections(settings.model_access)
         self._opening = Lock()
@@ -149,17 +142,13 @@ class Dialogue:
     def read(self, question: Question, conversation_id: str | None) -> ReadQuestion:
         """The question after the last turns of its conversation.
 
-        Raises UnknownConversation, MissingKey; MissingInput where questions are compared and
-        nothing is published.
+        Raises UnknownConversation, MissingKey.
         """
         turns = (
             []
             if conversation_id is None
             else self._conversations.last_turns(conversation_id, N_READ)
         )
-        return self._as_asked_before(self._read_after(question, turns))
-
-    def _read_after(self, question: Question, turns: Sequence[Turn]) -> ReadQuestion:
         if not turns:
             return ReadQuestion.as_it_stands(question)
         rewritten = standalone(question.question, turns, self._opened_model())
@@ -183,8 +172,6 @@ class Dialogue:
         An answer that cannot be kept (a folder that cannot be written, a conversation deleted
         meanwhile) is still given: the log says why.
         """
-        if self._earlier is not None:
-            self._earlier.remember(reading.question, self._engine.answers_version())
         try:
             kept_in = conversation_id or self._conversations.start()
             row = asdict(answered.result)
@@ -193,21 +180,6 @@ class Dialogue:
         except (RagAssetsError, sqlite3.Error, OSError) as error:
             logger.warning("An answer was not kept with its conversation: %s", error)
             return KeptPlace()
-
-    def _as_asked_before(self, reading: ReadQuestion) -> ReadQuestion:
-        """The reading of an earlier question that asks the same, where there is one and the
-        settings want it."""
-        if self._earlier is None:
-            return reading
-        text = self._earlier.same_as(reading.question, self._engine.answers_version())
-        if text is None:
-            return reading
-        rewritten = Rewritten(text, is_rewritten=True, reason=_ASKED_BEFORE)
-        return ReadQuestion(
-            reading.question.model_copy(update={"id": text, "question": text}),
-            reading.original,
-            rewritten,
-        )
 
     def _opened_model(self) -> RewritingModel | None:
         with self._opening:

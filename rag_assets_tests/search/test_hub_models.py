@@ -2,6 +2,7 @@
 the real ones, and what comes out is compared with the graph run by itself."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from rag_assets.core.settings import EmbeddingSettings
 from rag_assets.search.embedding.bert import BertShape
 from rag_assets.search.embedding.providers import open_embedder
 from rag_assets.search.embedding.sparse_vectors import MOST_TERMS, SparseModel
-from rag_assets.search.reranking.cross_encoder import INSTEAD, CrossEncoder, HubFiles, sigmoid
+from rag_assets.search.reranking.cross_encoder import CrossEncoder, files_of_hub, sigmoid
 from rag_assets_tests.search.random_models import (
     MAX_TOKENS,
     N_WORDS,
@@ -77,7 +78,7 @@ def test_a_cross_encoder_reads_question_and_passage_as_a_pair(
     model = write_model(tmp_path, repository, "onnx/model.onnx", shape, 1, tokenizer)
     texts = ["Iron rose.", LONG]
 
-    judgement = CrossEncoder(HubFiles(name, tmp_path, INSTEAD), 1, timeout_s=300).judge(
+    judgement = CrossEncoder(name, partial(files_of_hub, name, tmp_path), 1, 300).judge(
         QUESTION, candidates_of(*texts)
     )
 

@@ -3,21 +3,15 @@
 A judge sees each claim and the places that it rests on, with what stands around them, and what the
 rules found, as a question. What it finds unsupported is not published; of what it finds supported
 in part it writes the sentence that is. Numbers, names and opposites need no model: see
-`verify.objections`. Judges are models behind an API, or one for natural language inference that
-runs here with ONNX; nothing is loaded before the first claim.
+`verify.objections`. Judges are models behind an API; nothing is sent before the first claim.
 """
 
-import json
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
 from rag_assets.answering.drafts import DraftClaim
@@ -30,18 +24,13 @@ from rag_assets.answering.verify.verification import (
     VerifiedClaims,
 )
 from rag_assets.core.domain import FULL_SUPPORT_FROM, Claim, Usage
-from rag_assets.core.errors import BudgetExhausted, MissingModel, ModelFault
+from rag_assets.core.errors import BudgetExhausted, ModelFault
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import KeptFile
-from rag_assets.core.settings import Settings
 from rag_assets.core.text.sentences import REFERENCE_MARK
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections, FaultPause, LazyModel
 from rag_assets.hosted.prompts import load_prompt
-from rag_assets.search.reranking.cross_encoder import CrossEncoderFiles, FolderFiles, HubFiles
-
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
 
 MAX_QUOTE_CHARS, MAX_FRAME_CHARS, MAX_BESIDE_CHARS = 800, 200, 300
 """Limits of what a judge reads of one quote: some 400 tokens for a claim."""
@@ -54,31 +43,11 @@ class ClaimVerdicts:
     supports: tuple[float | None, ...]
     """One per claim, 0 to 1; None for a claim that the judge passed over."""
     whys: tuple[str, ...]
-    """What is wrong with each claim; empty for most supported ones, and from judges that give no
-    reasons."""
+    """What is wrong with each claim; empty for most supported ones."""
     usage: Usage
     seconds: float
     corrected: tuple[str, ...] = ()
-    """Of each claim that is carried in part the sentence that is carried, or an empty text; empty
-    from judges that write none."""
-
-
-class ClaimJudge(Protocol):
-    """Judges claims by the places that they rest on. Opening one loads nothing. Safe to use from several
-    threads."""
-
-    @property
-    def identity(self) -> str:
-        """The judge and how it is asked; part of the key of its verdicts and of published
-        answers."""
-        ...
-
-    def verdicts(self, outcomes: Sequence[ClaimOutcome]) -> ClaimVerdicts:
-        """One verdict for each claim, in order.
-
-        Raises ModelFault, BudgetExhausted or MissingModel when it cannot tell.
-        """
-        ...
+    """The sentence that is carried, for each claim that is carried in part; empty for others."""
 
 
 def presented(outcome: ClaimOutcome, number: int) -> str:
@@ -109,16 +78,6 @@ def _place(one: QuotedText, claim: Claim | None) -> Iterator[str]:
     ):
         if said := on_one_line(text)[: 3 * MAX_FRAME_CHARS]:
             yield f"  {label}: {said}"
-
-
-def document_of(outcome: ClaimOutcome) -> str:
-    """The quotes of a claim as one text, for models trained on a document and a claim: places
-    first, as headings."""
-    parts = []
-    for one in outcome.quotes:
-        place, quote = " > ".join(one.place)[:MAX_FRAME_CHARS], one.quote[:MAX_QUOTE_CHARS]
-        parts.append(on_one_line(f"{place}: {quote}" if place else quote))
-    return " ".join(parts)
 
 
 def on_one_line(text: str) -> str:
@@ -156,8 +115,9 @@ class Verdicts(BaseModel):
     verdicts: list[Verdict]
 
 
-class HostedJudge:
-    """One request for all claims of a draft; verdicts of three kinds with reasons."""
+class ClaimJudge:
+    """One request for all claims of a draft; verdicts of three kinds with reasons. Safe to use from
+    several threads."""
 
     def __init__(self, name: ModelName, connections: Connections) -> None:
         """Raises MissingKey, InvalidSettings as `require_access`."""
@@ -171,11 +131,13 @@ class HostedJudge:
 
     @property
     def identity(self) -> str:
-        """The model, readably, and a hash of the prompts."""
+        """The model, readably, and a hash of the prompts; part of the key of its verdicts and of
+        published answers."""
         prompts = fingerprint(_INSTRUCTIONS.text, _JUDGED_CLAIM.text, JUDGE_VERSION)
         return f"{self._model.model_id} judge-{prompts[:8]}"
 
     def verdicts(self, outcomes: Sequence[ClaimOutcome]) -> ClaimVerdicts:
+        """One verdict for each claim, in order. Raises ModelFault, BudgetExhausted."""
         claims = [presented(one, number) for number, one in enumerate(outcomes, start=1)]
         reply = self._model.ask("\n".join(claims))
         if reply.output is None and reply.fault is not None:
@@ -191,116 +153,7 @@ class HostedJudge:
         )
 
 
-_CROSS_ENCODER_VERSION = 1
-"""Raise it when pairs are put together, or outputs read, in another way."""
-_SUPPORTING = frozenset({"entailment", "supported"})
-
-
-class CrossEncoderJudge:
-    """See `ClaimJudge`. It gives no reasons; its support is a probability, so 0.5 need not mean
-    half support."""
-
-    def __init__(self, name: str, files: CrossEncoderFiles, n_threads: int) -> None:
-        """name: the value of the setting."""
-        self._name = name
-        self._files = files
-        self._n_threads = n_threads
-        self._loading = Lock()
-        self._loaded: _Classifier | None = None
-
-    @property
-    def identity(self) -> str:
-        """Names the content of the model's files; answers made while they are missing are made
-        again afterwards."""
-        try:
-            content = self._files.content[:12]
-        except MissingModel:
-            content = "missing"
-        return f"{self._name} {content} cross-encoder-{_CROSS_ENCODER_VERSION}"
-
-    def verdicts(self, outcomes: Sequence[ClaimOutcome]) -> ClaimVerdicts:
-        model = self._model()
-        started = time.monotonic()
-        supports = tuple(
-            model.support(document_of(one), on_one_line(one.proposed.text)) for one in outcomes
-        )
-        return ClaimVerdicts(
-            supports, ("",) * len(outcomes), Usage(), round(time.monotonic() - started, 3)
-        )
-
-    def _model(self) -> "_Classifier":
-        with self._loading:
-            if self._loaded is None:
-                folder = self._files.folder
-                try:
-                    self._loaded = _Classifier(
-                        folder, folder / self._files.model_file, self._n_threads
-                    )
-                except Exception as error:  # onnxruntime's and the tokenizer's loading errors share no narrower base
-                    raise MissingModel(
-                        f"The judge in {folder} cannot be loaded ({type(error).__name__}: {error}). It needs an ONNX "
-                        "sequence classifier, tokenizer.json, tokenizer_config.json and config.json."
-                    ) from error
-            return self._loaded
-
-
-class _Classifier:
-    """One loaded model."""
-
-    def __init__(self, folder: Path, model_file: Path, n_threads: int) -> None:
-        from fastembed.common.preprocessor_utils import load_tokenizer
-        from onnxruntime import InferenceSession, SessionOptions
-
-        options = SessionOptions()
-        options.intra_op_num_threads = n_threads
-        self._labels: Mapping[str, str] = json.loads(
-            (folder / "config.json").read_text("utf-8")
-        ).get("id2label", {})
-        self._tokenizer: Tokenizer = load_tokenizer(folder)[0]
-        self._session = InferenceSession(model_file, options, providers=["CPUExecutionProvider"])
-        self._inputs = [one.name for one in self._session.get_inputs()]
-
-    def support(self, premise: str, hypothesis: str) -> float:
-        """Probability of support for one pair; in a batch, quantised models would see the
-        padding."""
-        encoding = self._tokenizer.encode(premise, hypothesis)
-        given: dict[str, Any] = {
-            "input_ids": encoding.ids,
-            "attention_mask": encoding.attention_mask,
-            "token_type_ids": encoding.type_ids,
-        }
-        try:
-            outputs = self._session.run(
-                None, {name: np.array([given[name]], np.int64) for name in self._inputs}
-            )
-            logits = np.asarray(outputs[0], np.float64)[0]
-        except Exception as error:  # a graph with other inputs fails when it is run
-            raise MissingModel(
-                f"The judge is not a sequence classifier ({type(error).__name__}: {error})."
-            ) from error
-        if logits.ndim != 1 or not np.isfinite(logits).all():
-            raise MissingModel(
-                "The judge is not a sequence classifier: its scores are not numbers."
-            )
-        return _probability(logits, self._labels)
-
-
-def _probability(logits: NDArray[np.float64], labels: Mapping[str, str]) -> float:
-    named = [int(key) for key, label in labels.items() if label.casefold() in _SUPPORTING]
-    if len(logits) == 1:  # the softmax of these two is the sigmoid of the one
-        logits, named = np.array([0.0, logits[0]]), [1]
-    if not named and len(logits) != 2:
-        raise MissingModel(
-            f"No label of the judge is {' or '.join(sorted(_SUPPORTING))}: {list(labels.values())}."
-        )
-    nth = named[0] if named else 1
-    exponents = np.exp(logits - logits.max())
-    return float(exponents[nth] / exponents.sum())
-
-
 logger = logging.getLogger(__name__)
-SETTING = "answering.judge.model"
-_INSTEAD = f"name a folder that has it (folder:PATH), or set {SETTING} to none."
 
 
 class JudgedSupport:
@@ -341,7 +194,7 @@ class JudgedSupport:
         trial = [_false_statement(outcomes)] if self._is_own else []
         try:
             kept, is_cached = self._verdicts([*outcomes, *trial])
-        except (ModelFault, BudgetExhausted, MissingModel) as fault:
+        except (ModelFault, BudgetExhausted) as fault:
             if self._pause.failed(fault):
                 logger.warning("The claims of the answer to %r are not judged: %s", question, fault)
             return replace(scoring, unjudged=str(fault))
@@ -397,26 +250,6 @@ def _false_statement(outcomes: Sequence[ClaimOutcome]) -> ClaimOutcome:
     return ClaimOutcome(DraftClaim(denied, ()), None, quotes=(quote,))
 
 
-def judge_files(named: str, models_folder: Path) -> CrossEncoderFiles | None:
-    """The files of a judge that runs here, folder:PATH or fastembed:REPOSITORY; None for any other
-    judge."""
-    kind, _, place = named.partition(":")
-    if kind == "folder" and place:
-        return FolderFiles(Path(place), SETTING)
-    return HubFiles(place, models_folder, _INSTEAD) if kind == "fastembed" and place else None
-
-
 def judge_name(named: str) -> ModelName:
     """The name of a judge behind an API. Raises InvalidSettings."""
-    return ModelName.parse(
-        named, setting=SETTING, instead="same, none, folder:PATH, fastembed:REPOSITORY"
-    )
-
-
-def open_judge(named: str, settings: Settings, connections: Connections) -> ClaimJudge:
-    """The judge that `named` means; nothing is loaded or sent. Raises InvalidSettings,
-    MissingKey."""
-    files = judge_files(named, settings.paths.models)
-    if files is not None:
-        return CrossEncoderJudge(named, files, settings.execution.n_workers)
-    return HostedJudge(judge_name(named), connections)
+    return ModelName.parse(named, setting="answering.judge.model", instead="same, none")

@@ -162,14 +162,6 @@ class ServerSettings(StageSettings):
         (),
         description="Origins whose pages may call the API, such as https://notes.example; empty: its own page only.",
     )
-    same_question_above: float | None = Field(
-        None,
-        ge=0.9,
-        le=1,
-        description="Cosine from which a question counts as one that was answered before: then that one's answer is "
-        "given, and said to be. Filter, corpus, names, numbers and words that turn a meaning must agree, too. Empty: "
-        "every question is answered for itself.",
-    )
     max_upload_mb: float = Field(
         10.0, gt=0, description="Largest file that can be uploaded, in MB (10^6 bytes)."
     )

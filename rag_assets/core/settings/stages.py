@@ -353,8 +353,7 @@ class JudgeSettings(StageSettings):
         description="A model that compares each claim with the places it rests on, in one small request for all "
         "claims of an answer: what they do not carry is not published, what they carry in part is mended or marked. "
         "same: the model that writes, which the answer then says; otherwise provider:model, better of another family "
-        "than the one that writes; folder:PATH or fastembed:REPOSITORY: an "
-        "ONNX model that tells whether a text entails another, run here. none: rules alone. "
+        "than the one that writes. none: rules alone. "
         "Extractive answers are not judged. Of 280 wrong claims rules alone let about a third pass, with a second look "
         "by a capable model none (benchmarks/README.md).",
     )

@@ -273,7 +273,7 @@ def _conversed(options: AskingOptions, name: str | None, effort: str | None) -> 
         conversations = opened.enter_context(Conversations(settings.paths.conversations))
         engine = opened.enter_context(open_engine(settings))
         engine.chunks(())  # a folder without an index is told before the first question
-        dialogue = opened.enter_context(closing(Dialogue(settings, conversations, engine)))
+        dialogue = opened.enter_context(closing(Dialogue(settings, conversations)))
         conversation_id = conversations.start(name) if name else None
         n_failed, is_typed = 0, sys.stdin.isatty()
         sys.stdin.reconfigure(errors="surrogateescape")  # type: ignore[union-attr] # a line that is no text is refused

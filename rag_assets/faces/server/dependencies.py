@@ -190,7 +190,7 @@ class Shared:
             changing=Workers(1, MAX_WAITING, "change"),
             changes=CorpusChanges(settings),
             conversations=conversations,
-            dialogue=Dialogue(settings, conversations, engine),
+            dialogue=Dialogue(settings, conversations),
             facts=PublishedFacts(settings.paths),
             questions=Rate(limits.questions_per_minute, "questions"),
             uploads=Rate(UPLOADS_PER_MINUTE, "uploads"),

@@ -1,15 +1,13 @@
 """Cross-encoders: the model reads question and passage together. fastembed runs them with ONNX.
 
 A model of fastembed's list is downloaded once into the models folder, and so is any other
-repository of the hub that has `onnx/model.onnx`. A model in a folder needs no download. The judges
-of answers use the same files.
+repository of the hub that has `onnx/model.onnx`. A model in a folder needs no download.
 """
 
 import math
 import re
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -30,72 +28,33 @@ MODEL_FILE = "onnx/model.onnx"
 _FILES = ("*.onnx", "*.onnx_data", "*.json")
 
 
-class CrossEncoderFiles(ABC):
-    """A folder with an ONNX model and its tokenizer."""
-
-    def __init__(self, name: str, model_file: str) -> None:
-        """model_file: path of the model within the folder."""
-        self.name = name
-        self.model_file = model_file
-
-    @property
-    @abstractmethod
-    def folder(self) -> Path:
-        """The folder with the files, which are downloaded first if necessary. Raises
-        MissingModel."""
-
-    @cached_property
-    def content(self) -> str:
-        """A hash of the files. Raises MissingModel if they are not available."""
-        files = sorted({path for pattern in _FILES for path in self.folder.rglob(pattern)})
-        return fingerprint(
-            {str(path.relative_to(self.folder)): file_sha256(path) for path in files}
-        )
+ModelFiles = tuple[Path, str]
+"""A folder with an ONNX model and its tokenizer, and the path of the model within it."""
 
 
-class HubFiles(CrossEncoderFiles):
+def files_of_hub(name: str, models_folder: Path) -> ModelFiles:
     """Files of a model of fastembed's list, or of any repository of the hub that has
-    `onnx/model.onnx`."""
+    `onnx/model.onnx`; they are downloaded first if necessary. Raises MissingModel."""
+    from fastembed.rerank.cross_encoder import TextCrossEncoder
 
-    def __init__(self, name: str, models_folder: Path, instead: str) -> None:
-        """instead: what the error message suggests if the hub cannot be reached, after "Connect
-        once, "."""
-        super().__init__(name, MODEL_FILE)
-        self._models_folder = models_folder
-        self._instead = instead
-
-    @cached_property
-    def folder(self) -> Path:
-        from fastembed.rerank.cross_encoder import TextCrossEncoder
-
-        description = known_to_fastembed(self.name, self.model_file)
-        self.model_file = description.model_file
-        return fetched(
-            TextCrossEncoder.download_model,
-            description,
-            self.name,
-            self._models_folder,
-            self._instead,
-        )
+    description = known_to_fastembed(name, MODEL_FILE)
+    instead = (
+        "name a folder that has it (folder:PATH), or set retrieval.reranker to "
+        "local:late-interaction."
+    )
+    folder = fetched(TextCrossEncoder.download_model, description, name, models_folder, instead)
+    return folder, description.model_file
 
 
-class FolderFiles(CrossEncoderFiles):
-    """A folder of the user: `model.onnx` in it or in its folder `onnx/`, and the tokenizer."""
-
-    def __init__(self, folder: Path, setting: str) -> None:
-        """setting: the setting that names the folder, for messages."""
-        model_file = MODEL_FILE if (folder / MODEL_FILE).is_file() else "model.onnx"
-        super().__init__(f"folder/{folder.resolve()}", model_file)
-        self._given_folder = folder
-        self._setting = setting
-
-    @cached_property
-    def folder(self) -> Path:
-        if not (self._given_folder / self.model_file).is_file():
-            raise MissingModel(
-                f"{self._setting} names {self._given_folder}, which holds neither model.onnx nor {MODEL_FILE}."
-            )
-        return self._given_folder
+def files_of_folder(folder: Path) -> ModelFiles:
+    """A folder of the user: `model.onnx` in it or in its folder `onnx/`, and the tokenizer. Raises
+    MissingModel."""
+    for model_file in (MODEL_FILE, "model.onnx"):
+        if (folder / model_file).is_file():
+            return folder, model_file
+    raise MissingModel(
+        f"retrieval.reranker names {folder}, which holds neither model.onnx nor {MODEL_FILE}."
+    )
 
 
 def known_to_fastembed(name: str, model_file: str) -> "BaseModelDescription":
@@ -124,32 +83,38 @@ _REGISTERING = Lock()
 BATCH = 8
 """Pairs read at a time. A batch takes as long as its longest pair, and the time limit is checked
 between batches."""
-INSTEAD = (
-    "name a folder that has it (folder:PATH), or set retrieval.reranker to local:late-interaction."
-)
-"""What the error message suggests if the hub of a reranker cannot be reached."""
 
 
 class CrossEncoder:
     """A Reranker with the model in a folder. The model is loaded for the first question."""
 
     def __init__(
-        self, files: CrossEncoderFiles, n_threads: int, timeout_s: float = TIMEOUT_S
+        self,
+        name: str,
+        find_files: Callable[[], ModelFiles],
+        n_threads: int,
+        timeout_s: float = TIMEOUT_S,
     ) -> None:
-        """timeout_s: most seconds for one question; loading is not counted."""
-        self._files = files
-        self._name = files.name
+        """find_files: called once, when they are needed; raises MissingModel. timeout_s: most
+        seconds for one question; loading is not counted."""
+        self._name = name
+        self._find_files = find_files
         self._n_threads = n_threads
         self._timeout_s = timeout_s
         self._loading = Lock()
         self._model: TextCrossEncoder | None = None
 
     @cached_property
+    def _files(self) -> ModelFiles:
+        return self._find_files()
+
+    @cached_property
     def identity(self) -> str:
         """Contains a hash of the model's files. Raises MissingModel if they are not available."""
-        return (
-            f"cross-encoder-{re.sub(r'[^A-Za-z0-9.]+', '-', self._name)}-{self._files.content[:12]}"
-        )
+        folder, _ = self._files
+        files = sorted({path for pattern in _FILES for path in folder.rglob(pattern)})
+        content = fingerprint({str(path.relative_to(folder)): file_sha256(path) for path in files})
+        return f"cross-encoder-{re.sub(r'[^A-Za-z0-9.]+', '-', self._name)}-{content[:12]}"
 
     def judge(self, question: str, candidates: Sequence[FoundPassage]) -> Judgement:
         model = self._loaded()
@@ -185,8 +150,8 @@ class CrossEncoder:
             if self._model is None:
                 from fastembed.rerank.cross_encoder import TextCrossEncoder
 
-                folder = self._files.folder
-                known_to_fastembed(self._name, self._files.model_file)
+                folder, model_file = self._files
+                known_to_fastembed(self._name, model_file)
                 remedy = "It needs an ONNX model, tokenizer.json and tokenizer_config.json."
                 self._model = loaded(
                     TextCrossEncoder, self._name, folder, self._n_threads, "reranker", remedy

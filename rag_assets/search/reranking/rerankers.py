@@ -2,12 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from rag_assets.core.errors import InvalidSettings
 from rag_assets.search.embedding.token_vectors import PassageTokens
 from rag_assets.search.reranking.base import Reranker
-from rag_assets.search.reranking.cross_encoder import INSTEAD, CrossEncoder, FolderFiles, HubFiles
+from rag_assets.search.reranking.cross_encoder import (
+    CrossEncoder,
+    files_of_folder,
+    files_of_hub,
+)
 from rag_assets.search.reranking.late_interaction import LateInteraction
 
 NO_RERANKER = "none"
@@ -52,13 +57,15 @@ RERANKERS: dict[str, tuple[str, Callable[[str, RerankerResources], Reranker]]] =
     "fastembed": (
         "<a cross-encoder of fastembed's list, or a repository with onnx/model.onnx>",
         lambda model, resources: CrossEncoder(
-            HubFiles(model, resources.models_folder, INSTEAD), resources.n_threads
+            model, partial(files_of_hub, model, resources.models_folder), resources.n_threads
         ),
     ),
     "folder": (
         "<a folder with model.onnx and tokenizer.json>",
         lambda folder, resources: CrossEncoder(
-            FolderFiles(Path(folder), "retrieval.reranker"), resources.n_threads
+            f"folder/{Path(folder).resolve()}",
+            partial(files_of_folder, Path(folder)),
+            resources.n_threads,
         ),
     ),
 }

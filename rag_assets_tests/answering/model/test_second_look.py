@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
-from rag_assets.answering.model.judges import HostedJudge, JudgedSupport
+from rag_assets.answering.model.judges import ClaimJudge, JudgedSupport
 from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.answering.verify.verification import (
     ClaimOutcome,
@@ -64,7 +64,7 @@ def judging(
     with Connections(settings) as connections:
         scorer = EmbeddedSupport(WordEncoder())
         yield JudgedSupport(
-            HostedJudge(ModelName("google", model), connections),
+            ClaimJudge(ModelName("google", model), connections),
             scorer,
             KeptFile(folder / "kept.sqlite3"),
             clock=clock,

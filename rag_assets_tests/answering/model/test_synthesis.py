@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.answering.model.judges import HostedJudge, JudgedSupport
+from rag_assets.answering.model.judges import ClaimJudge, JudgedSupport
 from rag_assets.answering.model.synthesis import Synthesis
 from rag_assets.answering.opening import open_synthesis
 from rag_assets.answering.trace import Lead
@@ -40,7 +40,7 @@ def writing(
     use_wire_environment(monkeypatch, server)
     kept = KeptFile(folder / "kept.sqlite3")
     with Connections(HURRIED) as connections:
-        judge = HostedJudge(MODEL, connections)
+        judge = ClaimJudge(MODEL, connections)
         scorer = JudgedSupport(judge, EmbeddedSupport(WordEncoder()), kept)
         yield Synthesis(MODEL, connections, scorer, kept)
 

@@ -61,24 +61,3 @@ def test_answers_are_given_where_conversations_cannot_be_kept(world: World) -> N
 
     assert (reply.status_code, reply.json()["conversation_id"]) == (200, None)
     assert reply.json()["answer"]["claims"]
-
-
-def test_a_question_that_was_asked_in_other_words_gets_that_answer_and_says_so(
-    world: World,
-) -> None:
-    """A model would be paid to write the same answer again; given in silence, it would pass for an
-    answer to this."""
-    again = "Where does the basalt take up water?"
-    with served(world.paths.data, server={"same_question_above": 0.9}) as live:
-        first = live.client.post("/api/answers", json=FIRST).json()
-        reply = live.client.post("/api/answers", json={**FIRST, "question": again}, headers=EVENTS)
-        of_all_papers = live.client.post("/api/answers", json={"question": again}, headers=EVENTS)
-
-    events = [(name, json.loads(data)) for name, data in events_of(reply.text)]
-    found, done = events[0][1], events[-1][1]
-    assert (found["question"], found["rewritten"]) == (FIRST["question"], True)
-    assert "earlier question" in found["reason"]
-    assert done["answer"]["claims"] == first["answer"]["claims"]
-    assert json.loads(events_of(of_all_papers.text)[0][1])["rewritten"] is False, (
-        "other papers were asked"
-    )

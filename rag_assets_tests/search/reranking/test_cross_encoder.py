@@ -1,6 +1,7 @@
 """A model that reads question and passage together, loaded the way a real one is."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from rag_assets.search.reranking.base import FoundPassage
 from rag_assets.search.reranking.cross_encoder import (
     BATCH,
     CrossEncoder,
-    FolderFiles,
+    files_of_folder,
     sigmoid,
 )
 from rag_assets_tests.search.reranking.candidates import candidates_of
@@ -21,7 +22,7 @@ QUESTION = "How far did iron fall?"
 
 
 def cross_encoder(folder: Path, n_threads: int, timeout_s: float) -> CrossEncoder:
-    return CrossEncoder(FolderFiles(folder, "retrieval.reranker"), n_threads, timeout_s)
+    return CrossEncoder(f"folder/{folder}", partial(files_of_folder, folder), n_threads, timeout_s)
 
 
 @pytest.fixture(scope="module")
