@@ -4,13 +4,11 @@ For intervals and tests, questions are drawn at random in groups: questions abou
 are not independent, so such a group is drawn as a whole. Sources: Efron and Tibshirani 1993, "An Introduction to the Bootstrap", chapter
 13 (percentile intervals); Smucker, Allan and Carterette 2007, "A Comparison of Statistical
 Significance Tests for Information Retrieval Evaluation" (randomisation test over paired
-differences); McNemar 1947, "Note on the Sampling Error of the Difference Between Correlated
-Proportions", in its exact binomial form.
+differences).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import comb
 from statistics import fmean
 from typing import Any
 
@@ -79,14 +77,6 @@ def difference(
     )
 
 
-def mcnemar(n_better: int, n_worse: int) -> float:
-    """The exact two-sided p-value of McNemar's test: the probability that the questions that
-    changed between right and wrong are distributed at least so unevenly by chance."""
-    n = n_better + n_worse
-    tail = sum(comb(n, i) for i in range(min(n_better, n_worse) + 1)) / 2**n
-    return float(min(1.0, 2 * tail))
-
-
 def _by_group(values: _Numbers, groups: Sequence[str]) -> tuple[_Numbers, _Numbers]:
     """The sum of the values and the number of questions, for each group."""
     _, number = np.unique(np.asarray(groups), return_inverse=True)
@@ -126,8 +116,6 @@ class Compared:
     now: float
     change: PairedDifference
     """now - before."""
-    p: float
-    """P-value by McNemar's exact test if all values are 0 or 1, else `change.p`."""
 
 
 def summaries(run: EvaluationRun) -> list[MetricSummary]:
@@ -175,9 +163,7 @@ def compared(before: EvaluationRun, now: EvaluationRun) -> list[Compared]:
             [float(rows[key][metric.name] or 0) for key in keys] for rows in (old, new)
         )
         change = difference(new_values, old_values, _groups([now.cases[key] for key in keys]))
-        are_binary = {*old_values, *new_values} <= {0.0, 1.0}
-        p = mcnemar(change.n_better, change.n_worse) if are_binary else change.p
-        found.append(Compared(metric, fmean(old_values), fmean(new_values), change, p))
+        found.append(Compared(metric, fmean(old_values), fmean(new_values), change))
     return found
 
 

@@ -110,6 +110,14 @@ class Filter:
         """The filter that passes only passages of these papers; without ids, it passes nothing."""
         return cls((Condition(FilterField.PAPER, tuple(paper_ids)),))
 
+    @classmethod
+    def given(cls, paper_ids: Iterable[str] | None, where: str | None) -> "Filter | None":
+        """What passes both; None if neither is given. Raises InvalidFilter."""
+        if paper_ids is None and where is None:
+            return None
+        papers = EVERYTHING if paper_ids is None else cls.of_papers(paper_ids)
+        return papers & (EVERYTHING if where is None else cls.parse(where))
+
     def __and__(self, other: "Filter") -> "Filter":
         return Filter((*self.conditions, *other.conditions))
 

@@ -220,7 +220,7 @@ def _compared_row(one: "Compared") -> dict[str, Any]:
         "low": change.low,
         "high": change.high,
     }
-    rounded = {name: round(value, 4) for name, value in {**measured, "p": one.p}.items()}
+    rounded = {name: round(value, 4) for name, value in {**measured, "p": change.p}.items()}
     return {"metric": one.metric.name, **rounded, "questions": change.n}
 
 

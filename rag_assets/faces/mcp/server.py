@@ -4,16 +4,12 @@ stdout, or HTTP).
 The docstrings of tools are the descriptions that an assistant chooses them by. A tool parses its
 arguments, asks the engine or the reader, and writes the reply with `results`.
 
-Messages of our own errors may name files and addresses. They are logged; a client gets a fixed
-sentence, except where it is about the arguments alone.
-
 Source: Model Context Protocol specification, "Transports",
 https://modelcontextprotocol.io/specification.
 """
 
 import inspect
-import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import wraps
 from importlib.metadata import version
 from typing import Annotated, Any, ParamSpec, TypeVar
@@ -29,8 +25,7 @@ from pydantic import Field
 from starlette.middleware import Middleware
 
 from rag_assets.answering.drafts import AnswerOptions
-from rag_assets.core import errors
-from rag_assets.core.domain import EVERYTHING, Filter, SectionKind, SourceFormat
+from rag_assets.core.domain import Filter, SectionKind, SourceFormat
 from rag_assets.core.domain.filters import EXAMPLE
 from rag_assets.core.errors import RagAssetsError
 from rag_assets.core.settings import Effort, ServerSettings
@@ -55,6 +50,7 @@ from rag_assets.faces.mcp.results import (
     verdict_reply,
 )
 from rag_assets.faces.server.middleware import MAX_BODY_BYTES, Rate, RequestRate
+from rag_assets.faces.server.problems import problem_of
 from rag_assets.library.reading.pages import FractionBox
 from rag_assets.library.reading.reader import (
     DEFAULT_WIDTH,
@@ -146,7 +142,7 @@ class Tools:
         with get_section (the whole section around a chunk_id) or verify_quote.
         """
         return hits_reply(
-            self._engine.search(question, k, _filter_of(paper_ids, where)), self._reader.titles()
+            self._engine.search(question, k, Filter.given(paper_ids, where)), self._reader.titles()
         )
 
     def ask(
@@ -173,7 +169,7 @@ class Tools:
         stand side by side: tell both sides, and choose neither.
         """
         for event in self._engine.answer(
-            question, _filter_of(paper_ids, where), AnswerOptions(effort=effort)
+            question, Filter.given(paper_ids, where), AnswerOptions(effort=effort)
         ):
             from_thread.check_cancelled()  # a client that gave up stops the work here
             if isinstance(event, Finished):
@@ -337,14 +333,6 @@ class Tools:
         return [f"{safe(paper_id)}, p. {page}. {what}", Image(data=png, format="png")]
 
 
-def _filter_of(paper_ids: list[str] | None, where: str | None) -> Filter | None:
-    """What both let through; None when neither is given. Raises InvalidFilter."""
-    if paper_ids is None and where is None:
-        return None
-    papers = EVERYTHING if paper_ids is None else Filter.of_papers(paper_ids)
-    return papers & (EVERYTHING if where is None else Filter.parse(where))
-
-
 def _progress(event: Event) -> str:
     """What is said of an event on the way; clients that are told something wait longer."""
     if isinstance(event, Planned):
@@ -372,34 +360,8 @@ _INSTRUCTIONS = (
 _READS_ONLY = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
-logger = logging.getLogger(__name__)
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
-
-_ABOUT_ARGUMENTS = (
-    errors.InvalidQuestions,
-    errors.InvalidFilter,
-    errors.InvalidQuote,
-    errors.NotFound,
-    errors.UnreadableDocument,
-)
-_OPERATOR = "Tell the user: whoever runs this server must"
-_REMEDIES: Mapping[type[RagAssetsError], str] = {
-    errors.MissingInput: f"No papers are indexed yet. {_OPERATOR} put papers into the data folder and run: "
-    "rag-assets run",
-    errors.StaleIndex: f"The index does not fit the papers or the settings. {_OPERATOR} run: rag-assets run",
-    errors.BusyDataFolder: "The corpus is being written. Try again in a minute.",
-    errors.StoreUnavailable: "The database of the index does not answer for now. Try again in a minute.",
-    errors.ModelUnavailable: "The model that writes answers does not answer for now. Try again in a minute, or use the "
-    "tool search, which needs no such model.",
-    errors.ModelFault: "The model that writes answers refused the request. Ask in other words, or use the tool search.",
-    errors.BudgetExhausted: f"The budget for models is used up. {_OPERATOR} raise model_access.budget_* and start it "
-    "again. The tool search still works.",
-    errors.MissingKey: f"The key of the model that writes answers is not set. {_OPERATOR} set it in the environment or "
-    "in .env. The tool search still works.",
-    RagAssetsError: f"The tool failed. {_OPERATOR} look into its log (stderr), which has the reason.",
-}
-"""By class; of several that apply, the first is told."""
 
 
 def create_server(engine: Engine, reader: Reader) -> MCPServer[Any]:
@@ -466,17 +428,14 @@ def serve_http(
 
 
 def _with_remedies(tool: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """The tool, raising ToolError with the remedy where it raised an error of ours."""
+    """The tool; an error of ours becomes a ToolError that says what the HTTP API says of it."""
 
     @wraps(tool)
     def translated(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         try:
             return tool(*args, **kwargs)
         except RagAssetsError as error:
-            if isinstance(error, _ABOUT_ARGUMENTS):
-                raise ToolError(str(error)) from error
-            logger.error("%s failed: %s", tool.__name__, error)
-            remedy = next(remedy for kind, remedy in _REMEDIES.items() if isinstance(error, kind))
-            raise ToolError(remedy) from error
+            problem = problem_of(error).problem
+            raise ToolError(f"{problem.title}. {problem.detail}") from error
 
     return translated

@@ -171,7 +171,7 @@ def create_app(settings: Settings, token: SecretStr | None = None) -> FastAPI:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     shared: Shared = app.state.shared
-    await to_thread(shared.changes.resume)
+    await to_thread(shared.resume)
     try:
         yield
     finally:

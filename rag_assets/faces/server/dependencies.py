@@ -1,153 +1,29 @@
-"""What routes share: `SharedDep`, which FastAPI hands to them, limits per client, the JSON of a
-question, facts about what is published, and changes of the papers with the run that follows each.
-
-For the facts, only small files are read, so that they are there while the engine opens.
-"""
+"""What routes share: `SharedDep`, which FastAPI hands to them, limits per client, and the JSON of a
+question."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
-from threading import Lock
-from typing import IO, Annotated
+from typing import Annotated, TypeVar
 
 from fastapi import Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from rag_assets.core.domain import EVERYTHING, Filter, Record
+from rag_assets.core.domain import Filter
 from rag_assets.core.errors import RagAssetsError
-from rag_assets.core.incremental import read_sealed
-from rag_assets.core.settings import Paths, Settings
-from rag_assets.core.table_files import published_or_empty
-from rag_assets.core.tables import PARSED_INDEX
-from rag_assets.corpus.records.published import titles_of
+from rag_assets.core.settings import Settings
 from rag_assets.engine import Engine, open_engine
 from rag_assets.faces.dialogue import Dialogue
 from rag_assets.faces.server.middleware import Rate
 from rag_assets.faces.server.workers import Workers
-from rag_assets.library.corrections import correct
-from rag_assets.library.paper_uploads import PaperTrash, PaperUploads, TrashedPaper, UploadedPaper
+from rag_assets.library.paper_uploads import PaperTrash, PaperUploads
 from rag_assets.library.reading.reader import Reader
-from rag_assets.pipeline.runs.requests import RunProgress, RunRequests
+from rag_assets.pipeline.runs.requests import RunRequests
 from rag_assets.questions import MAX_QUESTION_CHARS, Question, asked
 from rag_assets.questions.conversations import Conversations
 
 logger = logging.getLogger(__name__)
-_State = tuple[tuple[int, int] | None, ...]
-
-
-@dataclass(frozen=True)
-class CorpusFacts:
-    """Facts about what is published now."""
-
-    titles: Mapping[str, str]
-    """By paper id; empty text where a paper has none."""
-    n_papers: int
-    """Papers that could be read."""
-    n_chunks: int
-    version: str | None
-    """Changes with everything that can be searched; None when there is no index yet."""
-
-
-class PublishedFacts:
-    """Reads the facts, and keeps them until their files change; safe to use from several
-    threads."""
-
-    def __init__(self, paths: Paths) -> None:
-        self._paths = paths
-        self._files = (paths.parsed_index, paths.records, paths.chunk_stats, paths.index_meta)
-        self._reading = Lock()
-        self._kept: tuple[_State, CorpusFacts] | None = None
-
-    def now(self) -> CorpusFacts:
-        with self._reading:
-            state = tuple(_stat(file) for file in self._files)
-            if self._kept is None or self._kept[0] != state:
-                self._kept = state, self._read()
-            return self._kept[1]
-
-    def _read(self) -> CorpusFacts:
-        paths = self._paths
-        status = published_or_empty(paths.parsed_index, PARSED_INDEX).table["status"].to_pylist()
-        return CorpusFacts(
-            titles=titles_of(paths),
-            n_papers=status.count("parsed"),
-            n_chunks=(read_sealed(paths.chunk_stats) or {}).get("n_chunks", 0),
-            version=(read_sealed(paths.index_meta) or {}).get("version"),
-        )
-
-
-def _stat(file: Path) -> tuple[int, int] | None:
-    try:
-        status = file.stat()
-    except OSError:
-        return None
-    return status.st_ino, status.st_mtime_ns
-
-
-class CorpusChanges:
-    """Changes the papers of one data folder; safe to use from several threads. To be closed."""
-
-    def __init__(self, settings: Settings) -> None:
-        """Starts no process yet."""
-        self._settings = settings
-        self._uploads = PaperUploads(settings)
-        self._trash = PaperTrash(settings)
-        self._runs = RunRequests(settings)
-
-    def add(self, name: str, content: IO[bytes]) -> tuple[UploadedPaper, str]:
-        """Keep an uploaded file; with the id of the run that will read it. Raises as
-        `PaperUploads.add`."""
-        uploaded = self._uploads.add(name, content)
-        return uploaded, self._runs.ask()
-
-    def correct(self, paper_id: str, record: Record) -> str:
-        """Keep the known values of `record` as corrections of a paper; the id of the run that takes
-        them. Raises as `corrections.correct`."""
-        correct(self._settings, paper_id, record)
-        return self._runs.ask()
-
-    def deletions(self) -> list[TrashedPaper]:
-        """The deletions that can be undone, newest first."""
-        return self._trash.deletions()
-
-    def discard(self, paper_id: str) -> tuple[TrashedPaper, str]:
-        """Move a paper to the trash; with the id of the run that takes it out. Raises as
-        `PaperTrash.discard`."""
-        trashed = self._trash.discard(paper_id)
-        return trashed, self._runs.ask()
-
-    def discard_all(self, confirmation: str) -> tuple[TrashedPaper, str]:
-        """Move all papers to the trash; with the id of the run that takes them out. Raises as
-        `PaperTrash.discard_all`."""
-        trashed = self._trash.discard_all(confirmation)
-        return trashed, self._runs.ask()
-
-    def restore(self, trash_id: str) -> tuple[TrashedPaper, str]:
-        """Take a paper back; with the id of the run that reads it. Raises as
-        `PaperTrash.restore`."""
-        restored = self._trash.restore(trash_id)
-        return restored, self._runs.ask()
-
-    def progress(self, run_id: str) -> RunProgress:
-        """How far a run is. Raises NotFound."""
-        return self._runs.progress(run_id)
-
-    def resume(self) -> None:
-        """Complete a deletion that the last server was killed at. The server starts even if that
-        fails."""
-        try:
-            if self._trash.finish_interrupted():
-                self._runs.ask()
-        except (RagAssetsError, OSError) as error:
-            logger.warning("A deletion that was cut short could not be completed: %s", error)
-
-    def close(self) -> None:
-        """Take no more changes; runs that were asked for go on."""
-        self._runs.close()
-        self._uploads.close()
-
-
+Result = TypeVar("Result")
 MAX_PAPERS_NAMED = 1000
 MAX_WAITING = 256
 """Questions that may wait for their turn; those that come then are told to come later."""
@@ -169,10 +45,11 @@ class Shared:
     """For searches and look-ups, which do not wait behind answers."""
     changing: Workers
     """For uploads and deletions, one at a time."""
-    changes: CorpusChanges
+    paper_uploads: PaperUploads
+    trash: PaperTrash
+    runs: RunRequests
     conversations: Conversations
     dialogue: Dialogue
-    facts: PublishedFacts
     questions: Rate
     uploads: Rate
 
@@ -188,13 +65,28 @@ class Shared:
             answering=Workers(engine.n_at_once, MAX_WAITING, "answer"),
             searching=Workers(max(engine.n_at_once, 2), MAX_WAITING, "search"),
             changing=Workers(1, MAX_WAITING, "change"),
-            changes=CorpusChanges(settings),
+            paper_uploads=PaperUploads(settings),
+            trash=PaperTrash(settings),
+            runs=RunRequests(settings),
             conversations=conversations,
             dialogue=Dialogue(settings, conversations),
-            facts=PublishedFacts(settings.paths),
             questions=Rate(limits.questions_per_minute, "questions"),
             uploads=Rate(UPLOADS_PER_MINUTE, "uploads"),
         )
+
+    async def changed(self, change: Callable[[], Result]) -> tuple[Result, str]:
+        """What a change of the papers returns, and the id of the run that brings it into the
+        index. Raises as the change."""
+        return await self.changing.result(lambda: (change(), self.runs.ask()))
+
+    def resume(self) -> None:
+        """Complete a deletion that the last server was killed at. The server starts even if that
+        fails."""
+        try:
+            if self.trash.finish_interrupted():
+                self.runs.ask()
+        except (RagAssetsError, OSError) as error:
+            logger.warning("A deletion that was cut short could not be completed: %s", error)
 
     @property
     def n_working(self) -> int:
@@ -213,7 +105,8 @@ class Shared:
         self.reader.close()
         self.dialogue.close()
         self.engine.close()
-        self.changes.close()
+        self.runs.close()  # runs that were asked for go on
+        self.paper_uploads.close()
         self.conversations.close()
 
 
@@ -256,10 +149,7 @@ class Where(BaseModel):
 
     def filter(self) -> Filter | None:
         """What both let through; None when neither is given. Raises InvalidFilter."""
-        if self.paper_ids is None and self.where is None:
-            return None
-        papers = EVERYTHING if self.paper_ids is None else Filter.of_papers(self.paper_ids)
-        return papers & (EVERYTHING if self.where is None else Filter.parse(self.where))
+        return Filter.given(self.paper_ids, self.where)
 
 
 class AskRequest(Where):

@@ -90,7 +90,7 @@ class _ProblemKind:
     retry_after_s: int | None = None
 
 
-_SEE_LOG = "The server's log has the reason under this request id."
+_SEE_LOG = "The server's log has the reason."
 _KINDS: Mapping[type[RagAssetsError], _ProblemKind] = {
     errors.InvalidQuestions: _ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "invalid-question", "No usable question", None),
     errors.InvalidFilter: _ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "invalid-filter", "No usable filter", None),

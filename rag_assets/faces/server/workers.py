@@ -7,8 +7,9 @@ taken out of the queue, or stops the work at its next event.
 """
 
 import asyncio
+import json
 import logging
-from collections.abc import AsyncGenerator, Callable, Generator, Iterator
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import aclosing, closing
 from contextvars import copy_context
@@ -18,7 +19,7 @@ from threading import Event, Lock
 from typing import Any, Generic, TypeVar
 from weakref import WeakSet
 
-from fastapi import Request
+from fastapi import Request, Response
 from fastapi.sse import EventSourceResponse, format_sse_event
 from starlette.types import Send
 
@@ -178,40 +179,54 @@ class EventStream(EventSourceResponse):
             await super().stream_response(send)
 
 
-async def streamed(
-    events: Events[Result],
-    render: Callable[[Result], bytes],
-    render_problem: Callable[[ProblemError], bytes],
-) -> AsyncGenerator[bytes, None]:
-    """The items as they come, heartbeats between them, and a problem at the end if the work
-    failed."""
+Named = tuple[str, dict[str, Any]]
+"""Name and data of an event."""
+
+
+def event_stream(description: str) -> dict[int | str, dict[str, Any]]:
+    """The `responses` of a route that replies with JSON, or with events of this description."""
+    schema = {"type": "string", "description": description}
+    return {200: {"content": {"text/event-stream": {"schema": schema}}}}
+
+
+async def replied(events: Events[Named], request: Request) -> Response:
+    """The events as they come if the request accepts a stream, else the data of the last one as
+    JSON in the form of `qa.jsonl`; nothing where the client has left, who does not read it."""
+    if "text/event-stream" in request.headers.get("accept", "").lower():
+        return EventStream(_streamed(events))
+    last: Named | None = None
+    async with aclosing(events.every(_LOOK_EVERY_S)) as items:
+        async for item in items:
+            if await request.is_disconnected():
+                return Response()
+            last = item or last
+    return Response(_json(last[1]) if last else "", media_type="application/json")
+
+
+async def _streamed(events: Events[Named]) -> AsyncGenerator[bytes, None]:
+    """The events, heartbeats between them, and a problem at the end if the work failed."""
     try:
         async with aclosing(events.every(HEARTBEAT_S)) as items:
             async for item in items:
-                yield HEARTBEAT if item is None else render(item)
+                yield HEARTBEAT if item is None else _sse(*item)
+        return
     except ProblemError as error:
-        yield render_problem(error)
+        problem = error
     except RagAssetsError as error:
-        yield render_problem(problem_of(error))
+        problem = problem_of(error)
     except (
         Exception
     ) as error:  # the reply has begun, so this is the only place where its client can be told
         logger.exception("Request %s failed", request_id.get())
-        yield render_problem(unexpected(error))
+        problem = unexpected(error)
+    yield _sse("error", {"problem": problem.problem.model_dump()})
 
 
-async def until_left(events: Events[Result], request: Request) -> AsyncGenerator[Result, None]:
-    """The items, until the client has left: then the work is stopped, and the generator ends."""
-    async with aclosing(events.every(_LOOK_EVERY_S)) as items:
-        async for item in items:
-            if await request.is_disconnected():
-                return
-            if item is not None:
-                yield item
+def _sse(name: str, data: Mapping[str, Any]) -> bytes:
+    """An event of a stream. JSON holds no line break, so text of papers cannot forge another
+    event."""
+    return format_sse_event(event=name, data_str=_json(data))
 
 
-async def last_of(events: Events[Result], request: Request) -> Result | None:
-    """The last item; None when the client has left, who does not read it."""
-    async with aclosing(until_left(events, request)) as items:
-        last = [item async for item in items][-1:]
-    return last[0] if last else None
+def _json(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -201,6 +201,10 @@ class Papers:
         """Title by id of the papers that were read; empty where a paper has none."""
         return {paper_id: self._title(row) for paper_id, row in self._index.get().items()}
 
+    def n_parsed(self) -> int:
+        """Papers that could be read."""
+        return sum(row["status"] == "parsed" for row in self._index.get().values())
+
     def pdf_path(self, paper_id: str) -> str | None:
         """The PDF of a paper that was read, relative to the papers folder; None where it has none.
 

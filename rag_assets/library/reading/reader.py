@@ -280,6 +280,10 @@ class Reader:
         """Title by id of the papers that were read; empty where a paper has none."""
         return self._papers.titles()
 
+    def n_parsed(self) -> int:
+        """Papers that could be read."""
+        return self._papers.n_parsed()
+
     def section(self, paper_id: str, section: str) -> SectionText:
         """A section of a paper, found as `PaperDetails.section` does. Raises NotFound."""
         details = self._papers.paper(paper_id)

@@ -4,14 +4,12 @@ Claims are written as `qa.jsonl` writes them, to the byte; those of the event `d
 that the settings name. Titles are added to the citations of a `claim` event only.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from time import perf_counter
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
-from fastapi.sse import format_sse_event
 from pydantic import BaseModel, Field, StrictBool
 
 from rag_assets.answering.drafts import AnswerOptions
@@ -30,8 +28,7 @@ from rag_assets.engine import (
 )
 from rag_assets.faces.dialogue import Answered, KeptPlace, ReadQuestion, context_rows, dropped_rows
 from rag_assets.faces.server.dependencies import AskRequest, SharedDep, counts_as_question
-from rag_assets.faces.server.problems import ProblemError
-from rag_assets.faces.server.workers import EventStream, last_of, streamed
+from rag_assets.faces.server.workers import Named, event_stream, replied
 from rag_assets.questions import asked, said
 from rag_assets.search.retrieval.named_works import offered_filter
 
@@ -104,25 +101,7 @@ class AnswerEvents:
         return row
 
 
-def as_json(value: Mapping[str, Any]) -> str:
-    """JSON in the form of `qa.jsonl`."""
-    return json.dumps(value, ensure_ascii=False)
-
-
-def sse(name: str, data: Mapping[str, Any]) -> bytes:
-    """An event of a stream. JSON holds no line break, so text of papers cannot forge another
-    event."""
-    return format_sse_event(event=name, data_str=as_json(data))
-
-
-def sse_error(error: ProblemError) -> bytes:
-    """The last event of a stream that failed."""
-    return sse("error", {"problem": error.problem.model_dump()})
-
-
 router = APIRouter(prefix="/api", tags=["ask"])
-Named = tuple[str, dict[str, Any]]
-"""Name and data of an event."""
 
 
 class AnswerRequest(AskRequest):
@@ -208,11 +187,7 @@ _EVENTS = (
     "/answers",
     dependencies=[counts_as_question],
     response_model=AnswerReply,
-    responses={
-        200: {
-            "content": {"text/event-stream": {"schema": {"type": "string", "description": _EVENTS}}}
-        }
-    },
+    responses=event_stream(_EVENTS),
 )
 async def answer(body: AnswerRequest, request: Request, shared: SharedDep) -> Response:
     """Answer a question from the papers, with verified citations only; as events with Accept:
@@ -224,7 +199,7 @@ async def answer(body: AnswerRequest, request: Request, shared: SharedDep) -> Re
     def rendered() -> Iterator[Named]:
         started = perf_counter()
         reading = shared.dialogue.read(question, body.conversation_id)
-        titles = shared.facts.now().titles
+        titles = shared.reader.titles()
         events, seen = AnswerEvents(reading, titles, shared.engine.style), []
         for event in shared.engine.answer(reading.question, options=options):
             name, data = events.rendered(event)
@@ -245,8 +220,4 @@ async def answer(body: AnswerRequest, request: Request, shared: SharedDep) -> Re
                 data |= {**asdict(place), "seconds": round(perf_counter() - started, 3)}
             yield name, data
 
-    events = shared.answering.events(rendered)
-    if "text/event-stream" in request.headers.get("accept", "").lower():
-        return EventStream(streamed(events, lambda named: sse(*named), sse_error))
-    last = await last_of(events, request)
-    return Response(as_json(last[1]) if last else "", media_type="application/json")
+    return await replied(shared.answering.events(rendered), request)

@@ -1,6 +1,7 @@
 """What is served, and how it changes: health, uploads, deletions, and the runs that bring the index
 up to date."""
 
+from dataclasses import asdict
 from http import HTTPStatus
 from importlib.metadata import version
 from typing import Annotated, Literal
@@ -14,13 +15,12 @@ from rag_assets.core.text.works import normal_doi
 from rag_assets.corpus.records.byline import person_of
 from rag_assets.evaluation.history import read_history
 from rag_assets.faces.server.dependencies import SharedDep, counts_as_upload
+from rag_assets.library.corrections import correct
 from rag_assets.pipeline.runs.requests import RunProgress
 
 router = APIRouter(prefix="/api")
 _ALL_PAPERS = "Empty for all papers at once."
-_RUN = Field(
-    description="The run after which questions see the change; see GET /api/runs/{run_id}."
-)
+_UNDONE_BY = Field(description="Undoes it: POST /api/trash/{trash_id}/restore.")
 
 
 class Health(BaseModel):
@@ -47,16 +47,18 @@ class Health(BaseModel):
 @router.get("/health", tags=["server"])
 def health(shared: SharedDep) -> Health:
     """Whether questions can be asked, and of what."""
-    settings, facts = shared.settings, shared.facts.now()
-    history = read_history(settings.paths.evaluation_history)
-    examples = read_sealed(settings.paths.examples) or {}
+    paths = shared.settings.paths
+    history = read_history(paths.evaluation_history)
+    index, stats, examples = (
+        read_sealed(file) or {} for file in (paths.index_meta, paths.chunk_stats, paths.examples)
+    )
     return Health(
         status="ready" if shared.engine.is_built else "not built",
         version=version("rag_assets"),
-        corpus_version=facts.version,
-        model=settings.answering.model,
-        n_papers=facts.n_papers,
-        n_chunks=facts.n_chunks,
+        corpus_version=index.get("version"),
+        model=shared.settings.answering.model,
+        n_papers=shared.reader.n_parsed(),
+        n_chunks=stats.get("n_chunks", 0),
         n_waiting=shared.answering.n_inside,
         last_evaluation=history[-1]["metrics"] if history else None,
         topics=examples.get("topics", []),
@@ -64,36 +66,34 @@ def health(shared: SharedDep) -> Health:
     )
 
 
-class Uploaded(BaseModel):
+class ChangedPaper(BaseModel):
+    """A paper that was corrected or is back."""
+
+    paper_id: str = Field(description=_ALL_PAPERS)
+    run_id: str = Field(
+        description="The run after which questions see the change; see GET /api/runs/{run_id}."
+    )
+
+
+class Uploaded(ChangedPaper):
     """A file that was taken in."""
 
-    paper_id: str
     file_name: str = Field(description="Under which it is kept.")
     is_new: bool = Field(
         description="False where it joins a paper that has files of other formats."
     )
-    run_id: str = _RUN
 
 
-class Deleted(BaseModel):
+class Deleted(ChangedPaper):
     """A paper that is in the trash."""
 
-    paper_id: str = Field(description=_ALL_PAPERS)
-    trash_id: str = Field(description="Undoes it: POST /api/trash/{trash_id}/restore.")
-    run_id: str = _RUN
-
-
-class Restored(BaseModel):
-    """A paper that is back."""
-
-    paper_id: str = Field(description=_ALL_PAPERS)
-    run_id: str = _RUN
+    trash_id: str = _UNDONE_BY
 
 
 class Deletion(BaseModel):
     """A paper that was deleted and can be had back."""
 
-    trash_id: str = Field(description="Undoes it: POST /api/trash/{trash_id}/restore.")
+    trash_id: str = _UNDONE_BY
     paper_id: str = Field(description=_ALL_PAPERS)
     files: list[str] = Field(description="From the papers folder.")
 
@@ -110,13 +110,8 @@ class DeletionList(BaseModel):
 async def upload(file: UploadFile, shared: SharedDep) -> Uploaded:
     """Add a paper. What the file holds decides whether it is one, not its name."""
     name, content = file.filename or "", file.file
-    uploaded, run_id = await shared.changing.result(lambda: shared.changes.add(name, content))
-    return Uploaded(
-        paper_id=uploaded.paper_id,
-        file_name=uploaded.file_name,
-        is_new=uploaded.is_new,
-        run_id=run_id,
-    )
+    uploaded, run_id = await shared.changed(lambda: shared.paper_uploads.add(name, content))
+    return Uploaded(**asdict(uploaded), run_id=run_id)
 
 
 class Correction(BaseModel):
@@ -132,20 +127,13 @@ class Correction(BaseModel):
     doi: str = Field(default="", max_length=300, pattern=r"^$|10\.\d{4,9}/\S")
 
 
-class Corrected(BaseModel):
-    """The paper whose record will have these values."""
-
-    paper_id: str
-    run_id: str = _RUN
-
-
 @router.put(
     "/papers/{paper_id}/record",
     status_code=HTTPStatus.ACCEPTED,
     tags=["papers"],
     dependencies=[counts_as_upload],
 )
-async def correct(paper_id: str, correction: Correction, shared: SharedDep) -> Corrected:
+async def correct_record(paper_id: str, correction: Correction, shared: SharedDep) -> ChangedPaper:
     """Correct the record of a paper: these values win over all others, also in later runs."""
     record = Record(
         title=correction.title.strip() or None,
@@ -153,8 +141,8 @@ async def correct(paper_id: str, correction: Correction, shared: SharedDep) -> C
         year=correction.year,
         doi=normal_doi(correction.doi),
     )
-    run_id = await shared.changing.result(lambda: shared.changes.correct(paper_id, record))
-    return Corrected(paper_id=paper_id, run_id=run_id)
+    _, run_id = await shared.changed(lambda: correct(shared.settings, paper_id, record))
+    return ChangedPaper(paper_id=paper_id, run_id=run_id)
 
 
 @router.delete(
@@ -165,7 +153,7 @@ async def correct(paper_id: str, correction: Correction, shared: SharedDep) -> C
 )
 async def delete(paper_id: str, shared: SharedDep) -> Deleted:
     """Move a paper with all its files to the trash."""
-    trashed, run_id = await shared.changing.result(lambda: shared.changes.discard(paper_id))
+    trashed, run_id = await shared.changed(lambda: shared.trash.discard(paper_id))
     return Deleted(paper_id=trashed.paper_id, trash_id=trashed.trash_id, run_id=run_id)
 
 
@@ -179,14 +167,14 @@ async def delete_all(
     ],
 ) -> Deleted:
     """Move all papers with their files to the trash, as one deletion."""
-    trashed, run_id = await shared.changing.result(lambda: shared.changes.discard_all(confirm))
+    trashed, run_id = await shared.changed(lambda: shared.trash.discard_all(confirm))
     return Deleted(paper_id="", trash_id=trashed.trash_id, run_id=run_id)
 
 
 @router.get("/trash", tags=["papers"], dependencies=[counts_as_upload])
 async def trash(shared: SharedDep) -> DeletionList:
     """The deletions that can be undone."""
-    deletions = await shared.changing.result(shared.changes.deletions)
+    deletions = await shared.changing.result(shared.trash.deletions)
     return DeletionList(
         deletions=[
             Deletion(
@@ -203,13 +191,13 @@ async def trash(shared: SharedDep) -> DeletionList:
     tags=["papers"],
     dependencies=[counts_as_upload],
 )
-async def restore(trash_id: str, shared: SharedDep) -> Restored:
+async def restore(trash_id: str, shared: SharedDep) -> ChangedPaper:
     """Undo a deletion."""
-    restored, run_id = await shared.changing.result(lambda: shared.changes.restore(trash_id))
-    return Restored(paper_id=restored.paper_id, run_id=run_id)
+    restored, run_id = await shared.changed(lambda: shared.trash.restore(trash_id))
+    return ChangedPaper(paper_id=restored.paper_id, run_id=run_id)
 
 
 @router.get("/runs/{run_id}", tags=["papers"])
 def run(run_id: str, shared: SharedDep) -> RunProgress:
     """How far a run is."""
-    return shared.changes.progress(run_id)
+    return shared.runs.progress(run_id)

@@ -114,7 +114,7 @@ async def chunk(
         cited,
         first,
         last,
-        title=shared.facts.now().titles.get(cited.paper_id, ""),
+        title=shared.reader.titles().get(cited.paper_id, ""),
         section_path=cited.section_at(first)[1] if is_part else cited.section_path,
         text=cited.text,
         before=cited.context_before,

@@ -49,7 +49,7 @@ async def search(request: SearchRequest, shared: SharedDep) -> SearchReply:
     question = request.as_question()
 
     def reply() -> SearchReply:
-        titles = shared.facts.now().titles
+        titles = shared.reader.titles()
         hits = shared.engine.search(question, request.k)
         return SearchReply(hits=[_found(hit, titles) for hit in hits])
 

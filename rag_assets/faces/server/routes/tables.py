@@ -3,7 +3,7 @@ JSON."""
 
 from base64 import b64encode
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
@@ -12,8 +12,7 @@ from rag_assets.core.domain import Citation
 from rag_assets.core.errors import InvalidTemplate
 from rag_assets.faces.server.dependencies import SharedDep, Where, counts_as_question
 from rag_assets.faces.server.problems import invalid_request
-from rag_assets.faces.server.routes.answers import as_json, sse, sse_error
-from rag_assets.faces.server.workers import EventStream, last_of, streamed
+from rag_assets.faces.server.workers import Named, event_stream, replied
 from rag_assets.questions import MAX_QUESTION_CHARS
 from rag_assets.reports.renderings import as_csv, as_markdown, as_xlsx, counts_sentence, reasons_of
 from rag_assets.reports.report import CitedClaim, Report
@@ -23,8 +22,6 @@ from rag_assets.reports.update import ReportWriter
 router = APIRouter(prefix="/api", tags=["ask"])
 MAX_CELLS = 1_000
 _EVENTS = "asked (done, of: cells), then done (as the JSON reply) or error (a problem)."
-Named = tuple[str, dict[str, Any]]
-"""Name and data of an event."""
 
 
 QuestionText = Annotated[str, Field(min_length=1, max_length=MAX_QUESTION_CHARS)]
@@ -69,11 +66,7 @@ class TableReply(BaseModel):
     "/tables",
     dependencies=[counts_as_question],
     response_model=TableReply,
-    responses={
-        200: {
-            "content": {"text/event-stream": {"schema": {"type": "string", "description": _EVENTS}}}
-        }
-    },
+    responses=event_stream(_EVENTS),
 )
 async def table(body: TableRequest, request: Request, shared: SharedDep) -> Response:
     """Ask questions of every paper that passes the filter: at most 1,000 cells, each a verified
@@ -88,11 +81,7 @@ async def table(body: TableRequest, request: Request, shared: SharedDep) -> Resp
             else:
                 yield "asked", {"done": step[0], "of": step[1]}
 
-    events = shared.answering.events(rendered)
-    if "text/event-stream" in request.headers.get("accept", "").lower():
-        return EventStream(streamed(events, lambda named: sse(*named), sse_error))
-    last = await last_of(events, request)
-    return Response(as_json(last[1]) if last else "", media_type="application/json")
+    return await replied(shared.answering.events(rendered), request)
 
 
 def _template(body: TableRequest, n_papers: int) -> Template:
