@@ -267,6 +267,16 @@ def stamp_of(path: Path) -> Stamp:
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
+def stamp_if_there(path: Path) -> tuple[int, int, int] | None:
+    """Changes when another file is put in the place of a published one; None while there is no
+    file. Unlike `stamp_of` it stays when another name is given to the file."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
 def read_once(path: Path, read: Callable[[Path], str]) -> str:
     """The result of `read(path)`, which is called once per process and file, and again only when
     the inode, size or times of the file have changed.

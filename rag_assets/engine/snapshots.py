@@ -14,6 +14,7 @@ from threading import Lock
 from typing import Self
 
 from rag_assets.core.errors import RagAssetsError
+from rag_assets.core.incremental import stamp_if_there
 from rag_assets.search.retrieval.search import Searcher
 
 logger = logging.getLogger(__name__)
@@ -102,7 +103,7 @@ class Snapshots:
                     return snapshot
 
     def _state(self) -> State:
-        return tuple(_stat(file) for file in self._files)
+        return tuple(stamp_if_there(file) for file in self._files)
 
     def _is_new(self, state: State) -> bool:
         """Whether the files are neither those that are open nor known to be unusable."""
@@ -144,11 +145,3 @@ class Snapshots:
             is_unused = not old.n_users
         if is_unused:
             old.searcher.close()
-
-
-def _stat(file: Path) -> tuple[int, int, int] | None:
-    try:
-        status = file.stat()
-    except OSError:
-        return None
-    return status.st_ino, status.st_size, status.st_mtime_ns

@@ -8,7 +8,7 @@ import logging
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from threading import Lock
+from functools import cached_property
 from typing import Any
 
 from rag_assets.answering.trace import AnswerTrace
@@ -133,8 +133,6 @@ class Dialogue:
         self._settings = settings
         self._conversations = conversations
         self._connections = Connections(settings.model_access)
-        self._opening = Lock()
-        self._model: RewritingModel | None = None
 
     def close(self) -> None:
         self._connections.close()
@@ -151,7 +149,7 @@ class Dialogue:
         )
         if not turns:
             return ReadQuestion.as_it_stands(question)
-        rewritten = standalone(question.question, turns, self._opened_model())
+        rewritten = standalone(question.question, turns, self._model)
         try:
             text = said(rewritten.question).question
         except InvalidQuestions:  # too long together with what it follows
@@ -181,8 +179,6 @@ class Dialogue:
             logger.warning("An answer was not kept with its conversation: %s", error)
             return KeptPlace()
 
-    def _opened_model(self) -> RewritingModel | None:
-        with self._opening:
-            if self._model is None:
-                self._model = open_rewriting_model(self._settings, self._connections)
-            return self._model
+    @cached_property
+    def _model(self) -> RewritingModel | None:
+        return open_rewriting_model(self._settings, self._connections)

@@ -29,7 +29,6 @@ from rag_assets.faces.cli.options import (
     ThoroughOption,
     WhereOption,
     demand_papers,
-    filter_of,
     reported,
     settings_of,
 )
@@ -66,7 +65,7 @@ class AskingOptions:
     def filter(self, titles: Collection[str]) -> Filter | None:
         """titles: the ids of all papers. Raises BadParameter for the id of a paper that is not
         there."""
-        filter_ = filter_of(self.paper, self.where)
+        filter_ = Filter.given(self.paper or None, self.where)
         demand_papers(
             (filter_.papers if filter_ else None) or (),
             titles,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from rag_assets.core.domain import EVERYTHING, Filter
+from rag_assets.core.domain import Filter
 from rag_assets.core.errors import InvalidFilter, InvalidSettings, RagAssetsError
 from rag_assets.core.full_disk import disk_full, is_full_disk
 from rag_assets.faces.cli import rendering
@@ -178,15 +178,6 @@ def demand_papers(wanted: Collection[str], known: Collection[str], *, option: st
             raise typer.BadParameter(
                 f"No paper has the id {paper_id}. The nearest is {nearest}.", param_hint=option
             )
-
-
-def filter_of(papers: list[str] | None, where: str | None) -> Filter | None:
-    """What `--paper` and `--where` both let through; None when neither is given."""
-    if not papers and where is None:
-        return None
-    return (Filter.of_papers(papers) if papers else EVERYTHING) & (
-        Filter.parse(where) if where else EVERYTHING
-    )
 
 
 def overrides_of(data: Path | None, values: list[str] | None) -> dict[str, Any]:

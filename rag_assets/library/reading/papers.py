@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from rag_assets.core.domain import NO_RECORD, PaperOrder, Record, SourceFormat, Zone
 from rag_assets.core.errors import MissingInput, NotFound
+from rag_assets.core.incremental import stamp_if_there
 from rag_assets.core.paper_tables import manifest_file, quarantined_by
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import published_or_empty, read_columns
@@ -43,19 +44,10 @@ class KeptUntilChanged(Generic[Value]):
     def get(self) -> Value:
         """Raises what `read` raises."""
         with self._lock:
-            stamp = stamp_of(self._path)
+            stamp = stamp_if_there(self._path)
             if self._kept is None or self._kept[0] != stamp:
                 self._kept = stamp, self._read(self._path)
             return self._kept[1]
-
-
-def stamp_of(path: Path) -> _Stamp:
-    """Changes when the file is written or replaced; None if there is no file."""
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 logger = logging.getLogger(__name__)

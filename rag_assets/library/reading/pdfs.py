@@ -28,7 +28,7 @@ from rag_assets.core.domain import (
     spans_between,
 )
 from rag_assets.core.errors import DocumentLimit, NotFound, UnreadableDocument
-from rag_assets.core.incremental import file_sha256, fingerprint
+from rag_assets.core.incremental import file_sha256, fingerprint, stamp_if_there
 from rag_assets.core.kept import Kept, kept_file
 from rag_assets.core.settings import ParseLimits, Settings
 from rag_assets.core.workforce.processes import WorkerPool
@@ -42,7 +42,7 @@ from rag_assets.library.reading.pages import (
     find_on_pages,
     page_png,
 )
-from rag_assets.library.reading.papers import Papers, stamp_of
+from rag_assets.library.reading.papers import Papers
 from rag_assets.parsing.discovery import file_problem
 
 _HASHES_KEPT = 10_000
@@ -75,7 +75,7 @@ class PdfFiles:
             )
         if problem := file_problem(path, self._limits):
             raise NotFound(f"{name} {problem}")
-        return PdfFile(path, name, self._sha256(path, stamp_of(path)), self._limits.max_pages)
+        return PdfFile(path, name, self._sha256(path, stamp_if_there(path)), self._limits.max_pages)
 
 
 def _sha256(path: Path, _stamp: tuple[int, int, int] | None) -> str:

@@ -11,6 +11,7 @@ a setting means.
 """
 
 import logging
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -257,6 +258,11 @@ def unit(vector: NDArray[Any]) -> Vectors:
     wide = vector.astype(np.float64)
     length = float(np.linalg.norm(wide))
     return (wide / length if length > 0 else wide).astype(np.float32)
+
+
+def slug(name: str) -> str:
+    """The name of a model for an identity: letters, digits, dots and hyphens."""
+    return re.sub(r"[^A-Za-z0-9.]+", "-", name)
 
 
 def side_by_side(work: Callable[[str], Made], texts: Sequence[str], n_threads: int) -> list[Made]:

@@ -1,12 +1,10 @@
 """Models in fastembed's list. A model is downloaded once and run by fastembed (ONNX). Each text is
 embedded by itself, as in `local_model`, so that every vector is reproducible."""
 
-import re
 import warnings
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -24,6 +22,7 @@ from rag_assets.search.embedding.base import (
     fastembed_prefixes,
     shared,
     side_by_side,
+    slug,
     unit,
 )
 
@@ -32,6 +31,8 @@ if TYPE_CHECKING:
     from fastembed.common.model_description import DenseModelDescription
 
 Model = TypeVar("Model")
+Description = TypeVar("Description")
+FETCH_ANEW = "Delete that folder and run again: it will be fetched anew."
 
 
 def fetched(
@@ -55,11 +56,13 @@ def fetched(
 def loaded(
     kind: Callable[..., Model], name: str, folder: Path, n_threads: int, what: str, remedy: str
 ) -> Model:
-    """A model of one of fastembed's classes, loaded from its folder. Raises MissingModel.
+    """A model of one of fastembed's classes, loaded from its folder once per process. Raises
+    MissingModel.
 
     what, remedy: the kind of model and the advice in the error message.
     """
-    try:
+
+    def load() -> Model:
         # some models do not use threads, and warn
         with warnings.catch_warnings(action="ignore"):
             return kind(
@@ -69,10 +72,26 @@ def loaded(
                 specific_model_path=str(folder),
                 local_files_only=True,
             )
+
+    try:
+        return shared(folder, load)
     except Exception as error:  # errors of onnxruntime and fastembed have no common class
         raise MissingModel(
             f"The {what} in {folder} cannot be loaded ({type(error).__name__}: {error}). {remedy}"
         ) from error
+
+
+def described(kind: Callable[..., Description], model: dict[str, Any]) -> Description:
+    """fastembed's entry about a model, as the class of descriptions that its downloads take."""
+    from fastembed.common.model_description import ModelSource
+
+    return kind(**(model | {"sources": ModelSource(**model["sources"])}))
+
+
+def file_hashes(folder: Path, description: Any) -> dict[str, str]:
+    """File name -> SHA-256 of the files that a model consists of."""
+    names = [description.model_file, *description.additional_files, "tokenizer.json"]
+    return {name: file_sha256(folder / name) for name in names}
 
 
 class HubModel(ModelEmbedder):
@@ -85,21 +104,14 @@ class HubModel(ModelEmbedder):
         self._name = name
         self._models_folder = models_folder
         self._n_threads = n_threads
-        self._loading = Lock()
-        self._model: TextEmbedding | None = None
         self.prefixes = fastembed_prefixes(name).overridden(
             settings.query_prefix, settings.passage_prefix
         )
 
     @cached_property
     def facts(self) -> EmbedderFacts:
-        files = [
-            self._description.model_file,
-            *self._description.additional_files,
-            "tokenizer.json",
-        ]
-        content = fingerprint({name: file_sha256(self._folder / name) for name in files})
-        identity = f"fastembed-{re.sub(r'[^A-Za-z0-9.]+', '-', self._name)}-{content[:12]}"
+        content = fingerprint(file_hashes(self._folder, self._description))
+        identity = f"fastembed-{slug(self._name)}-{content[:12]}"
         if self.prefixes != NO_PREFIXES:
             identity += f"-p{fingerprint(self.prefixes.query, self.prefixes.passage)[:8]}"
         tokenizer = self._truncating_tokenizer()
@@ -119,8 +131,7 @@ class HubModel(ModelEmbedder):
         return self._tokenizer.count_tokens(texts)
 
     def vectors(self, texts: Sequence[str], role: Role) -> Vectors:
-        model = self._loaded()
-        embed = model.query_embed if role == "query" else model.passage_embed
+        embed = self._model.query_embed if role == "query" else self._model.passage_embed
 
         def vector_of(text: str) -> Vectors:
             # one text per call: in a batch, a vector could depend on the other texts
@@ -139,19 +150,11 @@ class HubModel(ModelEmbedder):
     def _tokenizer_file(self) -> Path:
         return self._folder / "tokenizer.json"
 
-    def _loaded(self) -> "TextEmbedding":
+    @cached_property
+    def _model(self) -> "TextEmbedding":
         from fastembed import TextEmbedding
 
-        with self._loading:
-            if self._model is None:
-                remedy = "Delete that folder and run again: it will be fetched anew."
-                self._model = shared(
-                    self._folder,
-                    lambda: loaded(
-                        TextEmbedding, self._name, self._folder, 1, "embedding model", remedy
-                    ),
-                )
-        return self._model
+        return loaded(TextEmbedding, self._name, self._folder, 1, "embedding model", FETCH_ANEW)
 
     def _truncating_tokenizer(self) -> Any:
         """The tokenizer as fastembed loads it: it truncates texts to the length that the model
@@ -170,7 +173,7 @@ class HubModel(ModelEmbedder):
         """fastembed's description of the model. Raises InvalidSettings if fastembed does not have
         it."""
         from fastembed import TextEmbedding
-        from fastembed.common.model_description import DenseModelDescription, ModelSource
+        from fastembed.common.model_description import DenseModelDescription
 
         descriptions = {model["model"]: model for model in TextEmbedding.list_supported_models()}
         if self._name not in descriptions:
@@ -178,8 +181,7 @@ class HubModel(ModelEmbedder):
             raise InvalidSettings(
                 f"embedding.model: fastembed does not know {self._name!r}, only: {names}."
             )
-        model = descriptions[self._name]
-        return DenseModelDescription(**(model | {"sources": ModelSource(**model["sources"])}))
+        return described(DenseModelDescription, descriptions[self._name])
 
     @cached_property
     def _folder(self) -> Path:

@@ -9,7 +9,6 @@ by a margin, and each text is cut before it is sent if it could still be too lon
 
 import logging
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pkgutil import resolve_name
@@ -43,6 +42,7 @@ from rag_assets.search.embedding.base import (
     Prefixes,
     Role,
     Vectors,
+    slug,
     unit,
 )
 from rag_assets.search.embedding.local_model import PACKAGED_TOKENIZER_ID, packaged_tokenizer
@@ -237,7 +237,7 @@ def _identity(name: ModelName, access: Access, prefixes: Prefixes, dimension: in
     digest = fingerprint(
         str(name), access.server, prefixes.query, prefixes.passage, REQUEST_VERSION
     )[:8]
-    return f"{name.provider}-{re.sub(r'[^A-Za-z0-9.]+', '-', name.name)}-{dimension}-{digest}"
+    return f"{name.provider}-{slug(name.name)}-{dimension}-{digest}"
 
 
 MARGIN = 0.7

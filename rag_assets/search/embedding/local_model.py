@@ -20,7 +20,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -206,8 +205,6 @@ class LocalModel(ModelEmbedder):
         self._name = name
         self._models_folder = models_folder
         self._n_threads = n_threads
-        self._loading = Lock()
-        self._session: InferenceSession | None = None
 
     @cached_property
     def facts(self) -> EmbedderFacts:
@@ -238,7 +235,7 @@ class LocalModel(ModelEmbedder):
         (dimension,), (n_tokens, dimension) of any length, and (n_tokens, 2). Raises MissingModel.
         """
         ids, spans = self._tokenized(text, role)
-        (hidden,) = self._loaded().run(None, self._inputs(ids))
+        (hidden,) = self._session.run(None, self._inputs(ids))
         # Scaled and rounded twice, as fastembed and its caller do, so that the bytes are those of
         # the same model run by fastembed.
         pooled = unit(unit(hidden[0].mean(axis=0, dtype=np.float64)))
@@ -264,12 +261,10 @@ class LocalModel(ModelEmbedder):
     def _tokenizer(self) -> ModelTokenizer:
         return ModelTokenizer(packaged_tokenizer())
 
-    def _loaded(self) -> "InferenceSession":
-        with self._loading:
-            if self._session is None:
-                folder = ready_folder(self._models_folder / self.facts.identity, self._write)
-                self._session = loaded_bert(folder / _MODEL)
-        return self._session
+    @cached_property
+    def _session(self) -> "InferenceSession":
+        folder = ready_folder(self._models_folder / self.facts.identity, self._write)
+        return loaded_bert(folder / _MODEL)
 
     def _write(self, folder: Path) -> None:
         self._write_graph(read_weights(), MINILM, folder / _MODEL)

@@ -6,22 +6,26 @@ vector depends on its own text only. Vectors are stored like dense ones (`vector
 Formal et al. 2021, "SPLADE v2: Sparse Lexical and Expansion Model for Information Retrieval".
 """
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from rag_assets.core.domain import SparseVector
 from rag_assets.core.errors import InvalidSettings
-from rag_assets.core.incremental import file_sha256, fingerprint
+from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import Settings
-from rag_assets.search.embedding.base import side_by_side
-from rag_assets.search.embedding.fastembed_model import fetched, loaded
+from rag_assets.search.embedding.base import side_by_side, slug
+from rag_assets.search.embedding.fastembed_model import (
+    FETCH_ANEW,
+    described,
+    fetched,
+    file_hashes,
+    loaded,
+)
 from rag_assets.search.embedding.vector_cache import TextCache
 
 if TYPE_CHECKING:
@@ -44,46 +48,32 @@ class SparseModel:
         self._description = _described(name)
         self._models_folder = models_folder
         self._n_threads = n_threads
-        self._loading = Lock()
-        self._loaded: SparseTextEmbedding | None = None
 
     @cached_property
     def identity(self) -> str:
         """Part of every cache key and of the index. It changes with everything that changes a
         vector."""
-        files = [
-            self._description.model_file,
-            *self._description.additional_files,
-            "tokenizer.json",
-        ]
-        content = fingerprint(
-            {name: file_sha256(self._folder / name) for name in files}, MOST_TERMS
-        )
-        return f"sparse-{re.sub(r'[^A-Za-z0-9.]+', '-', self._description.model)}-{content[:12]}"
+        content = fingerprint(file_hashes(self._folder, self._description), MOST_TERMS)
+        return f"sparse-{slug(self._description.model)}-{content[:12]}"
 
     def vectors(self, texts: Sequence[str]) -> list[SparseVector]:
         """The vector of each text, in order."""
         return side_by_side(self._vector, texts, self._n_threads)
 
     def _vector(self, text: str) -> SparseVector:
-        (embedding,) = self._model().embed([text])
+        (embedding,) = self._model.embed([text])
         kept_terms = np.sort(np.argsort(-embedding.values, kind="stable")[:MOST_TERMS])
         return SparseVector(
             tuple(embedding.indices[kept_terms].tolist()),
             tuple(embedding.values[kept_terms].tolist()),
         )
 
+    @cached_property
     def _model(self) -> "SparseTextEmbedding":
         from fastembed import SparseTextEmbedding
 
-        with self._loading:
-            if self._loaded is None:
-                remedy = "Delete that folder and run again: it will be fetched anew."
-                name = self._description.model
-                self._loaded = loaded(
-                    SparseTextEmbedding, name, self._folder, 1, "sparse model", remedy
-                )
-            return self._loaded
+        name = self._description.model
+        return loaded(SparseTextEmbedding, name, self._folder, 1, "sparse model", FETCH_ANEW)
 
     @cached_property
     def _folder(self) -> Path:
@@ -102,7 +92,7 @@ class SparseModel:
 def _described(name: str) -> "SparseModelDescription":
     """fastembed's description of a model. Raises InvalidSettings for an unknown name."""
     from fastembed import SparseTextEmbedding
-    from fastembed.common.model_description import ModelSource, SparseModelDescription
+    from fastembed.common.model_description import SparseModelDescription
 
     # other models also need statistics of the corpus
     descriptions = {
@@ -117,9 +107,7 @@ def _described(name: str) -> "SparseModelDescription":
         raise InvalidSettings(
             f"embedding.sparse_model = {name!r} does not exist. It can be: none, {names}."
         )
-    return SparseModelDescription(
-        **(descriptions[model] | {"sources": ModelSource(**descriptions[model]["sources"])})
-    )
+    return described(SparseModelDescription, descriptions[model])
 
 
 OFF = "none"

@@ -5,7 +5,6 @@ repository of the hub that has `onnx/model.onnx`. A model in a folder needs no d
 """
 
 import math
-import re
 import time
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -17,6 +16,8 @@ import numpy as np
 
 from rag_assets.core.errors import MissingModel, RerankingTooSlow
 from rag_assets.core.incremental import file_sha256, fingerprint
+from rag_assets.search.embedding.base import slug
+from rag_assets.search.embedding.fastembed_model import described as of_fastembed
 from rag_assets.search.embedding.fastembed_model import fetched, loaded
 from rag_assets.search.reranking.base import TIMEOUT_S, FoundPassage, Judgement, described
 
@@ -72,8 +73,7 @@ def known_to_fastembed(name: str, model_file: str) -> "BaseModelDescription":
                 name, sources=ModelSource(hf=name), model_file=model_file
             )
             return BaseModelDescription(name, ModelSource(hf=name), model_file, "", "", 0.0)
-    model = descriptions[name.lower()]
-    return BaseModelDescription(**(model | {"sources": ModelSource(**model["sources"])}))
+    return of_fastembed(BaseModelDescription, descriptions[name.lower()])
 
 
 _REGISTERING = Lock()
@@ -101,8 +101,6 @@ class CrossEncoder:
         self._find_files = find_files
         self._n_threads = n_threads
         self._timeout_s = timeout_s
-        self._loading = Lock()
-        self._model: TextCrossEncoder | None = None
 
     @cached_property
     def _files(self) -> ModelFiles:
@@ -114,25 +112,23 @@ class CrossEncoder:
         folder, _ = self._files
         files = sorted({path for pattern in _FILES for path in folder.rglob(pattern)})
         content = fingerprint({str(path.relative_to(folder)): file_sha256(path) for path in files})
-        return f"cross-encoder-{re.sub(r'[^A-Za-z0-9.]+', '-', self._name)}-{content[:12]}"
+        return f"cross-encoder-{slug(self._name)}-{content[:12]}"
 
     def judge(self, question: str, candidates: Sequence[FoundPassage]) -> Judgement:
-        model = self._loaded()
         texts = [described(candidate.passage) for candidate in candidates]
         deadline = time.monotonic() + self._timeout_s
         logits: list[float] = []
         for start in range(0, len(texts), BATCH):
-            logits += self._logits(model, question, texts[start : start + BATCH])
+            logits += self._logits(question, texts[start : start + BATCH])
             if time.monotonic() > deadline:
                 raise RerankingTooSlow.after(self._timeout_s, model=self._name)
         scores = sigmoid(np.array(logits, np.float64))
         return Judgement(scores, scores)
 
-    def _logits(
-        self, model: "TextCrossEncoder", question: str, texts: Sequence[str]
-    ) -> list[float]:
+    def _logits(self, question: str, texts: Sequence[str]) -> list[float]:
         """One number per text; higher means more relevant. Raises MissingModel if the model gives
         something else."""
+        model = self._model
         try:
             logits = [float(logit) for logit in model.rerank(question, texts, batch_size=BATCH)]
         except Exception as error:  # a model of another kind fails here, with any error
@@ -145,18 +141,14 @@ class CrossEncoder:
             )
         return logits
 
-    def _loaded(self) -> "TextCrossEncoder":
-        with self._loading:
-            if self._model is None:
-                from fastembed.rerank.cross_encoder import TextCrossEncoder
+    @cached_property
+    def _model(self) -> "TextCrossEncoder":
+        from fastembed.rerank.cross_encoder import TextCrossEncoder
 
-                folder, model_file = self._files
-                known_to_fastembed(self._name, model_file)
-                remedy = "It needs an ONNX model, tokenizer.json and tokenizer_config.json."
-                self._model = loaded(
-                    TextCrossEncoder, self._name, folder, self._n_threads, "reranker", remedy
-                )
-            return self._model
+        folder, model_file = self._files
+        known_to_fastembed(self._name, model_file)
+        remedy = "It needs an ONNX model, tokenizer.json and tokenizer_config.json."
+        return loaded(TextCrossEncoder, self._name, folder, self._n_threads, "reranker", remedy)
 
 
 def sigmoid(logits: np.ndarray) -> np.ndarray:

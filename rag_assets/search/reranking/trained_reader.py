@@ -12,9 +12,8 @@ has a fiftieth of the model's size.
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -125,8 +124,6 @@ class TrainedReader:
     def __init__(self, models_folder: Path, n_threads: int) -> None:
         self._models_folder = models_folder
         self._n_threads = n_threads
-        self._loading = Lock()
-        self._model: _Loaded | None = None
         self._cached_score = lru_cache(_KEPT_SCORES)(self._score)
 
     @property
@@ -150,7 +147,7 @@ class TrainedReader:
             return np.array(list(pool.map(score, sentences)), np.float32)
 
     def _score(self, question: str, before: str, text: str) -> float:
-        model = self._loaded()
+        model = self._model
         ids, segments = joined(model.ids(question), model.ids(before), model.ids(text))
         inputs = {
             "input_ids": ids[None],
@@ -160,14 +157,10 @@ class TrainedReader:
         (hidden,) = model.session.run(None, inputs)
         return _score_of(hidden[0], segments, model.head)
 
-    def _loaded(self) -> _Loaded:
-        with self._loading:
-            if self._model is None:
-                folder = ready_folder(self._models_folder / self.identity, _write)
-                self._model = _Loaded(
-                    loaded_bert(folder / _MODEL), head_of(trained()), open_tokenizer()
-                )
-            return self._model
+    @cached_property
+    def _model(self) -> _Loaded:
+        folder = ready_folder(self._models_folder / self.identity, _write)
+        return _Loaded(loaded_bert(folder / _MODEL), head_of(trained()), open_tokenizer())
 
 
 def open_sentence_reader(settings: Settings) -> TrainedReader:

@@ -74,7 +74,7 @@ def test_embedder_and_token_encoder_share_one_loaded_model(models_folder: Path) 
 
     one, other = (LocalModel("all-MiniLM-L6-v2-int8", models_folder, n_threads=1) for _ in range(2))
 
-    assert one._loaded() is other._loaded()
+    assert one._session is other._session
 
 
 class CountingEncoder:
