@@ -27,8 +27,8 @@ from rag_assets.answering.verify.verification import ClaimOutcome
 from rag_assets.core.domain.answers import FULL_SUPPORT_FROM
 from rag_assets.core.errors import InvalidQuestions, MissingInput
 from rag_assets.core.settings import Settings, load_settings
-from rag_assets.evaluation.comparison import Estimate, estimate
 from rag_assets.evaluation.judge import open_judge
+from rag_assets.evaluation.runs import Estimate, estimate
 from rag_assets.faces.cli.options import overrides_of
 from rag_assets.hosted.connections import Connections
 from rag_assets.questions.files import NonEmpty

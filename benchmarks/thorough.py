@@ -39,7 +39,7 @@ from rag_assets.core.settings import load_settings
 from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.core.text.tokens import token_counter
 from rag_assets.engine import Engine, open_engine
-from rag_assets.evaluation.comparison import difference, estimate
+from rag_assets.evaluation.runs import difference, estimate
 from rag_assets_testing.wire import Reply, WireServer, use_wire_environment
 from rag_assets_testing.wire.exchange import WireRequest
 from rag_assets_testing.wire.quoting_model import Prompt, reply

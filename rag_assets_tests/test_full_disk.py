@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.core.errors import InvalidQuestions, ReadOnlyFolder
-from rag_assets.core.full_disk import DiskFull, raising_disk_full
+from rag_assets.core.errors import DiskFull, InvalidQuestions, ReadOnlyFolder, raising_disk_full
 
 
 def caused_by_full_disk() -> Exception:

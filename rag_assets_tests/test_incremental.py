@@ -57,28 +57,14 @@ def test_an_error_while_writing_leaves_the_last_good_file(tmp_path: Path) -> Non
     assert final.read_text() == "good"
 
 
-def test_published_drafts_replace_their_files(tmp_path: Path) -> None:
-    """Both files of a draft appear, folders included."""
-    final, folder = tmp_path / "a.json", tmp_path / "index"
-    folder.mkdir()
-    (folder / "old").write_text("old")
-
-    with staging() as staged:
-        staged.path(final).write_text("new")
-        staged.path(folder).mkdir()
-        (tmp_path / "index.staged" / "new").write_text("new")
-        staged.publish()
-
-    assert final.read_text() == "new"
-    assert sorted(path.name for path in tmp_path.rglob("*")) == ["a.json", "index", "new"]
-
-
 def test_what_is_published_is_on_the_disk_before_it_takes_its_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A power cut after the move would leave an empty file in the place of yesterday's answers."""
     final, folder = tmp_path / "a.json", tmp_path / "index"
     final.write_text("old")
+    folder.mkdir()
+    (folder / "old").write_text("old")
     flushed: dict[int, bool] = {}
     monkeypatch.setattr(
         os,
@@ -93,6 +79,7 @@ def test_what_is_published_is_on_the_disk_before_it_takes_its_place(
         staged.publish()
 
     assert final.read_text() == "new"
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["a.json", "index", "vectors"]
     assert [flushed.get(path.stat().st_ino) for path in (final, folder, folder / "vectors")] == [
         True
     ] * 3

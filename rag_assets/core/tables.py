@@ -5,12 +5,19 @@ A column that is a field of a dataclass takes its type and description from ther
 (`description_of`); the files on disk do not contain descriptions. pyarrow.compute is imported in
 the functions that need it, because its import took a seventh of the time that a parse worker needs
 to start.
+
+Descriptions of columns are the docstrings below the fields of dataclasses, read from their source.
 """
 
+import ast
+import gc
+import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, fields, is_dataclass
 from functools import cache
 from itertools import pairwise
+from textwrap import dedent
 from types import NoneType
 from typing import Any, TypeVar, get_args, get_type_hints
 
@@ -18,7 +25,6 @@ import pyarrow as pa
 from pydantic import TypeAdapter
 
 from rag_assets.core.domain import Block, Cell, Chunk, Passage, Record
-from rag_assets.core.field_docs import field_docs
 from rag_assets.core.incremental import sorted_version
 
 _STRING, _INT, _BOOL = pa.string(), pa.int32(), pa.bool_()
@@ -362,3 +368,38 @@ def _values(kind: type[T], table: pa.Table) -> list[T]:
     names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
     rows = table.select(names).to_pylist()
     return _reader(kind).validate_python(rows)  # type: ignore[arg-type]
+
+
+@cache
+def field_docs(kind: type) -> dict[str, str]:
+    """Field name -> docstring below the field, on one line. Includes the fields of base classes;
+    fields without a docstring are left out."""
+    docs: dict[str, str] = {}
+    for base in filter(is_dataclass, reversed(kind.__mro__)):
+        with _no_garbage_collected():
+            (class_,) = ast.parse(dedent(inspect.getsource(base))).body
+        assert isinstance(class_, ast.ClassDef)
+        for statement, next_statement in pairwise(class_.body):
+            match statement, next_statement:
+                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(
+                    value=ast.Constant(value=str(text))
+                ):
+                    docs[name] = " ".join(text.split())
+    return docs
+
+
+@contextmanager
+def _no_garbage_collected() -> Iterator[None]:
+    """Turn the garbage collector off within the block.
+
+    The collector may delete an object whose deletion logs an error, and Python parses source code
+    to show an error. In Python 3.11 such a second parse makes the first one fail with "AST
+    constructor recursion depth mismatch" (CPython issue 106905).
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

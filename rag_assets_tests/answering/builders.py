@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.answering.drafts import Readers
+from rag_assets.answering.drafts import DraftAnswer, Readers
+from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.core.domain import (
     BLOCK_SEPARATOR,
     TITLE_PAGE_HEADING,
@@ -21,9 +22,10 @@ from rag_assets.core.domain import (
     Span,
     UnitKind,
 )
+from rag_assets.core.settings import ExtractiveSettings
 from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.core.text.terms import terms_of
-from rag_assets.search.embedding.token_scale import ALL_MINILM
+from rag_assets.search.embedding.local_model import ALL_MINILM
 from rag_assets.search.embedding.token_vectors import TokenVectors
 from rag_assets.search.reranking.trained_reader import PrecededText
 
@@ -143,9 +145,11 @@ class WordReader:
     identity = "words-256"
     scale = ALL_MINILM
 
-    def __init__(self, longest: int = 1000) -> None:
-        """longest: so many tokens of a text are read."""
+    def __init__(self, longest: int = 1000, synonyms: Mapping[str, str] | None = None) -> None:
+        """longest: so many tokens of a text are read. synonyms: words with the vector of
+        another."""
         self._longest = longest
+        self._synonyms = synonyms or {}
         self.exactly_read: list[str] = []
 
     def of(self, passages: Sequence[str]) -> list[TokenVectors]:
@@ -157,7 +161,7 @@ class WordReader:
 
     def _read(self, text: str) -> TokenVectors:
         words = list(re.finditer(r"\w+", text.lower()))[: self._longest]
-        vectors = [WordEncoder().embed_query(word[0]) for word in words]
+        vectors = [WordEncoder().embed_query(self._synonyms.get(it[0], it[0])) for it in words]
         return TokenVectors(
             np.array(vectors, np.float32).reshape(len(words), 256),
             np.array([word.span() for word in words], np.int32).reshape(len(words), 2),
@@ -193,6 +197,23 @@ class SharedWords:
                 for one in sentences
             ]
         )
+
+
+def drafted(
+    question: str,
+    *contexts: Context,
+    reads: Readers | None = None,
+    min_sources: int = 1,
+    **changes: float,
+) -> DraftAnswer:
+    """What is answered without a model. changes: of the settings."""
+    settings = ExtractiveSettings.model_validate(changes)
+    answerer = ExtractiveAnswerer(reads or readers(), settings, min_sources=min_sources)
+    return answerer.draft(question, contexts)
+
+
+def texts_of(draft: DraftAnswer) -> list[str]:
+    return [claim.text for claim in draft.claims]
 
 
 def readers(tokens: WordReader | None = None) -> Readers:

@@ -4,11 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from rag_assets.answering.drafts import DraftAnswer, Readers
-from rag_assets.answering.extractive import ExtractiveAnswerer
+from rag_assets.answering.drafts import Readers
 from rag_assets.core.domain import Context, UnitKind
-from rag_assets.core.settings import ExtractiveSettings
-from rag_assets_tests.answering.builders import Says, WordReader, chunk, context, laid_out, readers
+from rag_assets_tests.answering.builders import (
+    Says,
+    WordReader,
+    chunk,
+    context,
+    drafted,
+    laid_out,
+    texts_of,
+)
 
 HEADING, SENTENCE, CAPTION, LINE = (
     UnitKind.HEADING,
@@ -38,14 +44,8 @@ ROPES = laid_out(
 BELLS = laid_out("bells", (SENTENCE, "Lemma 4. A bell rings twice."), title="Bells of chapels")
 
 
-def draft(question: str, *contexts: Context) -> DraftAnswer:
-    return ExtractiveAnswerer(readers(), ExtractiveSettings(), min_sources=1).draft(
-        question, contexts
-    )
-
-
 def said(question: str, *contexts: Context) -> list[str]:
-    return [claim.text for claim in draft(question, *contexts).claims]
+    return texts_of(drafted(question, *contexts))
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_each_paper_that_says_it_is_a_claim_and_they_are_counted() -> None:
     among them."""
     contexts = [context(chunk(paper, text)) for paper, text in MOSS.items()]
 
-    number, *claims = draft("How many papers used the Veldt library?", *contexts).claims
+    number, *claims = drafted("How many papers used the Veldt library?", *contexts).claims
 
     assert number.text == "At least two papers used the Veldt library."
     assert {claim.text for claim in claims} == {MOSS["roofs"], MOSS["boats"]}
@@ -180,11 +180,9 @@ def test_what_introduces_a_sentence_is_evidence_for_it(question: str, answer: st
     """A heading, the question of an interview and the first line of code say what is spoken of; the
     rest does not."""
     reader = Says({answer: 2.0}, others=-20.0)
-    answerer = ExtractiveAnswerer(
-        Readers(WordReader(), reader), ExtractiveSettings(), min_sources=1
-    )
+    reads = Readers(WordReader(), reader)
 
-    assert [claim.text for claim in answerer.draft(question, [WELLS]).claims] == [answer]
+    assert texts_of(drafted(question, WELLS, reads=reads)) == [answer]
     is_under_heading = answer in WELLS.text.partition("Interview")[0]
     assert any(one.before for one in reader.read if one.text == answer) != is_under_heading, (
         "lines are read with it"

@@ -5,11 +5,9 @@ from dataclasses import replace
 import pytest
 
 from rag_assets.answering.drafts import DraftAnswer
-from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.extractive.conditions import phrases_in, stems_in
-from rag_assets.core.domain import Context, PaperFacts, UnitKind
-from rag_assets.core.settings import ExtractiveSettings
-from rag_assets_tests.answering.builders import chunk, context, laid_out, readers
+from rag_assets.core.domain import PaperFacts, UnitKind
+from rag_assets_tests.answering.builders import chunk, context, drafted, laid_out
 
 WEIRS = (
     "Barbel in the mill weir weighed 310 g on average. Barbel in the salt weir weighed 270 g on "
@@ -40,12 +38,7 @@ def _answer(question: str, *texts: str, title: str = "Weirs") -> DraftAnswer:
         replace(context(chunk(f"weirs{nth}", text)), paper=PaperFacts(title=title))
         for nth, text in enumerate(texts)
     ]
-    return _draft(question, *contexts)
-
-
-def _draft(question: str, *contexts: Context) -> DraftAnswer:
-    answerer = ExtractiveAnswerer(readers(), ExtractiveSettings(), min_sources=1)
-    return answerer.draft(question, contexts)
+    return drafted(question, *contexts)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +121,7 @@ def test_a_heading_says_of_what_its_sentences_are() -> None:
         (UnitKind.SENTENCE, "Nests lay in the ground."),
     )
 
-    draft = _draft("How many visits per hour of bumble bees in the garden were seen?", paper)
+    draft = drafted("How many visits per hour of bumble bees in the garden were seen?", paper)
 
     assert draft.claims == ()
 

@@ -5,12 +5,10 @@ from dataclasses import replace
 import pytest
 
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim, Readers
-from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.extractive.table_rows import table_rows
 from rag_assets.answering.verify.verification import verify
 from rag_assets.core.domain import Chunk
-from rag_assets.core.settings import ExtractiveSettings
-from rag_assets_tests.answering.builders import Says, WordReader, chunk, context
+from rag_assets_tests.answering.builders import Says, WordReader, chunk, context, drafted
 
 MODELS = chunk(
     "models",
@@ -144,9 +142,7 @@ def test_a_table_that_is_named_instead_of_a_row_is_shown_with_its_place() -> Non
     """A reader finds the value on the page; a refusal that says nothing of the table hides it."""
     rows = chunk("t", "Table 3. Effects.\nAge | 0.26 | 0.31\nSex | 0.31 | 0.11")
     says = Says({"Table 3. Effects. | Age | 0.26 | 0.31": 8.0}, others=-6.0)
-    answerer = ExtractiveAnswerer(Readers(WordReader(), says), ExtractiveSettings(), min_sources=1)
-
-    draft = answerer.draft("What is the b of age?", [context(rows)])
+    draft = drafted("What is the b of age?", context(rows), reads=Readers(WordReader(), says))
     nearest = verify(
         replace(draft, claims=draft.nearest), {rows.chunk_id: rows}, "What is the b of age?"
     ).claims
@@ -176,9 +172,7 @@ def test_the_reader_decides_whether_a_row_answers_and_what_it_publishes_is_verif
 ) -> None:
     """What verification drops leaves the question without an answer."""
     readers = Readers(WordReader(), Says({ROW: score}, others=-6.0))
-    draft = ExtractiveAnswerer(readers, ExtractiveSettings(), min_sources=1).draft(
-        QUESTION, [context(MODELS)]
-    )
+    draft = drafted(QUESTION, context(MODELS), reads=readers)
 
     verified = verify(draft, {MODELS.chunk_id: MODELS}, QUESTION)
 

@@ -1,10 +1,8 @@
 """What is said to a question, or over papers, in other languages than English, without a model."""
 
-import re
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from rag_assets.answering.drafts import NOT_JUDGED, NOT_READ, kept_drafts
@@ -18,8 +16,7 @@ from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import AnsweringSettings, ExtractiveSettings
 from rag_assets.core.text.terms import may_be_english
 from rag_assets.questions import Question
-from rag_assets.search.embedding.token_scale import MULTILINGUAL_E5
-from rag_assets.search.embedding.token_vectors import TokenVectors
+from rag_assets.search.embedding.local_model import MULTILINGUAL_E5
 from rag_assets_tests.answering.builders import (
     WordEncoder,
     WordReader,
@@ -65,13 +62,8 @@ class Translator(WordReader):
 
     scale = MULTILINGUAL_E5
 
-    def _read(self, text: str) -> TokenVectors:
-        words = list(re.finditer(r"\w+", text.lower()))
-        vectors = [WordEncoder().embed_query(ENGLISH_OF.get(it[0], it[0])) for it in words]
-        return TokenVectors(
-            np.array(vectors, np.float32).reshape(len(words), 256),
-            np.array([it.span() for it in words], np.int32).reshape(len(words), 2),
-        )
+    def __init__(self) -> None:
+        super().__init__(synonyms=ENGLISH_OF)
 
 
 def answered(

@@ -5,15 +5,13 @@ from dataclasses import replace
 import pytest
 
 from rag_assets.answering.drafts import DraftAnswer
-from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.core.domain import Context, PaperFacts
-from rag_assets.core.settings import ExtractiveSettings
 from rag_assets.search.retrieval.named_works import (
     work_asked_for,
     works_compared,
     writers_asked_for,
 )
-from rag_assets_tests.answering.builders import chunk, context, readers, title_page
+from rag_assets_tests.answering.builders import chunk, context, drafted, texts_of, title_page
 
 SHEEP_PAGE = chunk(
     "lund2019",
@@ -36,12 +34,11 @@ FOUND = (context(SHEEP), title_page(GOAT_PAGE), title_page(SHEEP_PAGE))
 
 
 def draft(question: str, *contexts: Context) -> DraftAnswer:
-    answerer = ExtractiveAnswerer(readers(), ExtractiveSettings(min_relevance=0.3), min_sources=1)
-    return answerer.draft(question, contexts or FOUND)
+    return drafted(question, *(contexts or FOUND), min_relevance=0.3)
 
 
 def said(question: str, *contexts: Context) -> list[str]:
-    return [claim.text for claim in draft(question, *contexts).claims]
+    return texts_of(draft(question, *contexts))
 
 
 @pytest.mark.parametrize(

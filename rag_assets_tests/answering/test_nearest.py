@@ -12,13 +12,12 @@ from rag_assets.answering.drafts import (
     Readers,
     kept_drafts,
 )
-from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.pipeline import AnswerPipeline
 from rag_assets.answering.trace import AnswerTrace, Finished
 from rag_assets.answering.verify.verification import EmbeddedSupport
 from rag_assets.core.domain import Chunk, Context, QAResult
 from rag_assets.core.kept import KeptFile
-from rag_assets.core.settings import AnsweringSettings, ExtractiveSettings
+from rag_assets.core.settings import AnsweringSettings
 from rag_assets.questions import Question
 from rag_assets_tests.answering.builders import (
     Says,
@@ -26,6 +25,7 @@ from rag_assets_tests.answering.builders import (
     WordReader,
     chunk,
     context,
+    drafted,
     evidence,
 )
 
@@ -40,11 +40,9 @@ SURE, FAR = 0.8, 0.05
 def test_a_refusal_shows_a_sentence_that_is_not_sure_enough() -> None:
     """The answer is often there; a reader sees in a moment whether it is one."""
     reader = Says({ANSWER: 0.0}, others=-20.0)
-    answerer = ExtractiveAnswerer(
-        Readers(WordReader(), reader), ExtractiveSettings(), min_sources=1
-    )
+    bridge, reads = context(chunk("bridge", f"{NEAR} {ANSWER}")), Readers(WordReader(), reader)
 
-    draft = answerer.draft(QUESTION, [context(chunk("bridge", f"{NEAR} {ANSWER}"))])
+    draft = drafted(QUESTION, bridge, reads=reads)
 
     assert draft.claims == ()
     assert [claim.text for claim in draft.nearest] == [ANSWER]

@@ -6,11 +6,9 @@ from dataclasses import replace
 import pytest
 
 from rag_assets.answering.drafts import DraftAnswer
-from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.core.domain import Context
-from rag_assets.core.settings import ExtractiveSettings
 from rag_assets.questions import QuestionKind, read
-from rag_assets_tests.answering.builders import chunk, context, readers, title_page
+from rag_assets_tests.answering.builders import chunk, context, drafted, title_page
 
 SHEEP_PAGE = chunk(
     "lund2019",
@@ -29,9 +27,7 @@ SHEEP = chunk(
 
 
 def draft(question: str, *contexts: Context) -> DraftAnswer:
-    return ExtractiveAnswerer(
-        readers(), ExtractiveSettings(min_relevance=0.3), min_sources=1
-    ).draft(question, contexts)
+    return drafted(question, *contexts, min_relevance=0.3)
 
 
 @pytest.mark.parametrize(

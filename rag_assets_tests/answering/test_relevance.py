@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from rag_assets.answering.drafts import Readers
-from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.extractive.candidates import Candidate, candidate
 from rag_assets.answering.extractive.relevance import (
     N_AT_ONCE,
@@ -13,8 +12,7 @@ from rag_assets.answering.extractive.relevance import (
     Relevances,
     read_again,
 )
-from rag_assets.core.settings import ExtractiveSettings
-from rag_assets_tests.answering.builders import Says, WordReader, chunk, context
+from rag_assets_tests.answering.builders import Says, WordReader, chunk, context, drafted, texts_of
 
 QUESTION = "Why was the bridge over the river closed?"
 NEAR = "The bridge over the river was closed for a whole summer."
@@ -22,38 +20,31 @@ ANSWER = "Cracks in two girders had been found to widen with every lorry."
 SURE, UNSURE = 4.0, -6.0
 
 
-def drafted(reader: Says, **changes: float) -> list[str]:
-    answerer = ExtractiveAnswerer(
-        Readers(WordReader(), reader), ExtractiveSettings(**changes), min_sources=1
-    )  # type: ignore[arg-type]
-    return [
-        claim.text
-        for claim in answerer.draft(QUESTION, [context(chunk("bridge", f"{NEAR} {ANSWER}"))]).claims
-    ]
+def published(reader: Says, **changes: float) -> list[str]:
+    bridge = context(chunk("bridge", f"{NEAR} {ANSWER}"))
+    return texts_of(drafted(QUESTION, bridge, reads=Readers(WordReader(), reader), **changes))
 
 
 def test_the_sentence_that_answers_is_published_before_the_one_that_repeats_the_question() -> None:
     """Nearness alone answers "why was it closed" with "it was closed"."""
-    assert drafted(Says({}, others=0.5))[0].startswith(NEAR)
-    assert drafted(Says({NEAR: UNSURE, ANSWER: SURE})) == [ANSWER]
+    assert published(Says({}, others=0.5))[0].startswith(NEAR)
+    assert published(Says({NEAR: UNSURE, ANSWER: SURE})) == [ANSWER]
 
 
 def test_a_list_of_values_is_read_item_by_item_and_published_whole() -> None:
     """Read at once, the price of a guide was hidden between the others, and refused."""
     prices = "Prices of the museum: ticket 7 euros, guide 1,200 euros, coffee 3 euros."
     reader = Says({"Prices of the museum: guide 1,200 euros.": SURE}, others=-20.0)
-    answerer = ExtractiveAnswerer(
-        Readers(WordReader(), reader), ExtractiveSettings(), min_sources=1
-    )
+    museum, reads = context(chunk("museum", prices)), Readers(WordReader(), reader)
 
-    draft = answerer.draft("What is the price of a guide?", [context(chunk("museum", prices))])
+    draft = drafted("What is the price of a guide?", museum, reads=reads)
 
     assert [(claim.text, claim.citations[0].quote) for claim in draft.claims] == [(prices, prices)]
 
 
 def test_nothing_is_published_when_no_sentence_answers() -> None:
     """A paper about the matter that does not say what is asked is no answer."""
-    assert drafted(Says({NEAR: UNSURE, ANSWER: UNSURE})) == []
+    assert published(Says({NEAR: UNSURE, ANSWER: UNSURE})) == []
 
 
 def bridges(n: int) -> tuple[list[str], list[Candidate], Relevances]:
@@ -99,7 +90,7 @@ def test_nothing_more_is_read_once_a_candidate_is_sure(at: int, n_read: int) -> 
 def test_what_stands_before_a_sentence_in_its_paragraph_is_read_with_it() -> None:
     """ "They widened with every lorry." is understood behind the sentence before it only."""
     reader = Says({})
-    drafted(reader)
+    published(reader)
 
     before = {one.text: one.before for one in reader.read}
     assert before[ANSWER].strip() == NEAR

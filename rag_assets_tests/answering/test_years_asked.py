@@ -5,14 +5,12 @@ from dataclasses import replace
 import pytest
 
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
-from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.verify.objections import Reason
 from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.answering.verify.verification import verify
 from rag_assets.answering.verify.years import are_in, asked_years, years_of
 from rag_assets.core.domain import PaperFacts
-from rag_assets.core.settings import ExtractiveSettings
-from rag_assets_tests.answering.builders import chunk, context, readers
+from rag_assets_tests.answering.builders import chunk, context, drafted
 
 TITLE = "Kettle Works: annual report 2020"
 HEADLINE = "Net sales of the kettle works were 48.2 million euros."
@@ -80,10 +78,10 @@ def test_the_figure_of_the_reports_year_answers_and_that_of_another_year_is_told
     2020" found none."""
     bond = "The bond of 15 million euros matures in 2023."
     report = replace(context(chunk("kettles", f"{HEADLINE} {bond}")), paper=PaperFacts(title=TITLE))
-    answerer = ExtractiveAnswerer(readers(), ExtractiveSettings(), min_sources=2)
-
     asked = {
-        year: answerer.draft(f"What were the net sales of the kettle works in {year}?", [report])
+        year: drafted(
+            f"What were the net sales of the kettle works in {year}?", report, min_sources=2
+        )
         for year in (2020, 2023)
     }
 
@@ -102,9 +100,7 @@ def test_a_figure_without_a_year_is_not_told_as_one_of_another_papers_year() -> 
         replace(context(chunk(paper, HEADLINE)), paper=PaperFacts(title=title))
         for paper, title in papers.items()
     ]
-    answerer = ExtractiveAnswerer(readers(), ExtractiveSettings(), min_sources=2)
-
-    draft = answerer.draft("What were the net sales of the kettle works in 2023?", found)
+    draft = drafted("What were the net sales of the kettle works in 2023?", *found, min_sources=2)
 
     assert draft.unanswered == (
         "What was found is of 2020 and a year that is not told, not of the year that is asked for.",

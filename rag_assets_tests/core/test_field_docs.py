@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from rag_assets.core.domain.chunks import Place
-from rag_assets.core.field_docs import field_docs
+from rag_assets.core.tables import field_docs
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from dagster._core.loader import LoadingContextForTest
 from PIL import Image
 
 from rag_assets.core.settings import load_settings
-from rag_assets.pipeline.assets.pictures import bars, histogram, lines
+from rag_assets.pipeline.assets.previews import bars, histogram, lines
 from rag_assets.pipeline.assets.resources import run_settings
 from rag_assets.pipeline.definitions import build_defs
 from rag_assets_testing.world import World

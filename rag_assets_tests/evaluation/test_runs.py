@@ -12,14 +12,15 @@ from rag_assets.core.errors import InvalidSettings, RequestRejected
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.engine import Engine
 from rag_assets.evaluation.cases import Case
-from rag_assets.evaluation.comparison import compared, summaries
 from rag_assets.evaluation.runs import (
     EvaluationRun,
     RecordedAnswerer,
     RunHeader,
+    compared,
     header_of,
     read_run,
     run_questions,
+    summaries,
 )
 from rag_assets.questions import Question
 from rag_assets_testing.world import QUESTIONS, TOKENIZER, World

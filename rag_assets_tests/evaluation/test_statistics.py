@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rag_assets.evaluation.comparison import difference, estimate
+from rag_assets.evaluation.runs import difference, estimate
 
 
 def test_an_interval_of_95_percent_holds_the_true_mean_in_about_95_of_100_samples() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from rag_assets.core.settings import load_settings
+from rag_assets.evaluation.examples import suggested
 from rag_assets.evaluation.metrics import METRICS
-from rag_assets.evaluation.suggest import suggested
 from rag_assets.hosted.connections import Connections
 from rag_assets_testing.wire import Reply, WireServer, use_wire_environment
 from rag_assets_testing.world import World

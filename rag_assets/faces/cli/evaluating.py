@@ -18,8 +18,7 @@ from rag_assets.faces.cli.options import (
 
 if TYPE_CHECKING:
     from rag_assets.core.settings import Settings
-    from rag_assets.evaluation.comparison import Compared, MetricSummary
-    from rag_assets.evaluation.runs import EvaluationRun
+    from rag_assets.evaluation.runs import Compared, EvaluationRun, MetricSummary
     from rag_assets.questions import Question
 
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="The file of a run.")]
@@ -71,8 +70,7 @@ def eval_compare(before: RunArgument, now: RunArgument, json_: JsonOption = Fals
     Example: rag-assets eval compare plain.jsonl reranked.jsonl
     """
     with reported():
-        from rag_assets.evaluation.comparison import changed_settings, compared
-        from rag_assets.evaluation.runs import read_run
+        from rag_assets.evaluation.runs import changed_settings, compared, read_run
 
         runs = read_run(before), read_run(now)
         rows, changed = (
@@ -143,7 +141,7 @@ def questions_suggest(
     """
     with reported():
         from rag_assets.core.incremental import write_atomically
-        from rag_assets.evaluation.suggest import suggested
+        from rag_assets.evaluation.examples import suggested
         from rag_assets.hosted.connections import Connections
 
         if out.exists():
@@ -189,7 +187,7 @@ def _run(
 
 
 def _print_run(run: "EvaluationRun", path: Path, *, json_: bool) -> None:
-    from rag_assets.evaluation.comparison import summaries, unmeasured
+    from rag_assets.evaluation.runs import summaries, unmeasured
 
     measured = summaries(run)
     rows = [_summary_row(metric) for metric in measured]

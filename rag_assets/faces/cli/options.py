@@ -11,8 +11,13 @@ import typer
 from typer.core import TyperCommand
 
 from rag_assets.core.domain import Filter
-from rag_assets.core.errors import InvalidFilter, InvalidSettings, RagAssetsError
-from rag_assets.core.full_disk import disk_full, is_full_disk
+from rag_assets.core.errors import (
+    InvalidFilter,
+    InvalidSettings,
+    RagAssetsError,
+    disk_full,
+    is_full_disk,
+)
 from rag_assets.faces.cli import rendering
 
 if TYPE_CHECKING:  # help does without settings, which take .3 s to import

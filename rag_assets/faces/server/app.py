@@ -36,8 +36,8 @@ from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-from rag_assets.core.field_docs import field_docs
 from rag_assets.core.settings import Settings
+from rag_assets.core.tables import field_docs
 from rag_assets.faces.listening import (
     address_of,
     guards,

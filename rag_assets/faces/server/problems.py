@@ -21,8 +21,7 @@ from starlette.exceptions import HTTPException as AnyHTTPException
 
 from rag_assets.core import errors
 from rag_assets.core.domain import cost_words
-from rag_assets.core.errors import RagAssetsError
-from rag_assets.core.full_disk import DiskFull, disk_full, is_full_disk
+from rag_assets.core.errors import DiskFull, RagAssetsError, disk_full, is_full_disk
 
 logger = logging.getLogger(__name__)
 PROBLEM_TYPE = "application/problem+json"

@@ -22,8 +22,7 @@ from rag_assets.evaluation.smoke import NOTHING_TO_JUDGE, RecordedEvaluation, ev
 from rag_assets.hosted.connections import Connections
 from rag_assets.pipeline.assets.corpus import parsed_index
 from rag_assets.pipeline.assets.index import ASKED
-from rag_assets.pipeline.assets.pictures import lines
-from rag_assets.pipeline.assets.previews import MAX_CELL_CHARS, markdown_table, table
+from rag_assets.pipeline.assets.previews import MAX_CELL_CHARS, lines, markdown_table, table
 from rag_assets.pipeline.assets.publishing import (
     Made,
     Outcome,

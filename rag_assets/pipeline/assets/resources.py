@@ -1,22 +1,27 @@
 """The resources of a run: its settings, connections to models behind an API, where papers are worked
-on, and the engine that asks the corpus."""
+on, and the engine that asks the corpus.
 
+The fields of the launchpad are made from the settings classes. Dagster passes the default of every
+field, as it was when the definitions loaded. So a run takes only the values that differ from these
+defaults: they must not win over a file or an environment that has changed since.
+"""
+
+import types
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing
+from enum import Enum
 from functools import cache
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import dagster as dg
+from pydantic import BaseModel
 
-from rag_assets.core.settings import Settings
+from rag_assets.core.errors import InvalidSettings
+from rag_assets.core.settings import Settings, load_settings
 from rag_assets.core.workforce.workforce import Workforce, open_workforce
 from rag_assets.engine import Engine, open_engine
 from rag_assets.hosted.connections import Connections
-from rag_assets.pipeline.assets.launchpad import (
-    checked_at_launch,
-    launchpad_schema,
-    settings_of_run,
-)
 from rag_assets.pipeline.runs.begun import COST_TAG, begun
 
 OpenEngine = Callable[[], Engine]
@@ -80,3 +85,115 @@ def run_engine(context: dg.InitResourceContext) -> Iterator[OpenEngine]:
     settings, models = context.resources.settings, context.resources.models
     with ExitStack() as closing:
         yield cache(lambda: closing.enter_context(open_engine(settings, models)))
+
+
+_SCALARS = {bool: dg.Bool, int: dg.Int, float: dg.Float, str: dg.String, Path: dg.String}
+_NOT_OF_RUNS = {"data_dir", "server"}
+"""Settings that a run cannot change: the UI shows the history of one folder, and no run uses the
+HTTP server."""
+
+
+def checked_at_launch(
+    now: Settings, overrides: Mapping[str, Any] | None
+) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
+    """A function that refuses launchpad values that no run could use, and returns others as they
+    are.
+
+    Dagster's types know no bounds. It calls the function whenever it plans a run, so a number out
+    of bounds is refused before the run is in the queue. Any error but Dagster's own would be shown
+    behind a sentence about "an unexpected error".
+    """
+    shown = now.model_dump(mode="json")
+
+    def checked(given: Mapping[str, Any]) -> Mapping[str, Any]:
+        if changed(given, shown):
+            try:
+                settings_of_run(given, shown, overrides)
+            except InvalidSettings as error:
+                raise dg.DagsterInvalidConfigError(str(error), [], given) from error  # type: ignore[no-untyped-call]
+        return given
+
+    return checked
+
+
+def settings_of_run(
+    given: Mapping[str, Any], shown: Mapping[str, Any], overrides: Mapping[str, Any] | None
+) -> Settings:
+    """The settings of a run: what was changed in the launchpad, on top of `overrides` (group by
+    group), file and environment. Raises InvalidSettings."""
+    return load_settings({**(overrides or {}), **changed(given, shown)})
+
+
+def launchpad_schema(now: Settings) -> dict[str, dg.Field]:
+    """One field per setting of a run; its default is the value in `now`."""
+    fields = _fields(now)
+    return {name: field for name, field in fields.items() if name not in _NOT_OF_RUNS}
+
+
+def launchpad_values(given: Mapping[str, Any], loaded: Settings) -> dict[str, Any]:
+    """The values of the settings in `given` (texts of a command line, say) as `loaded` has them, in
+    launchpad types."""
+    of_runs = {name: value for name, value in given.items() if name not in _NOT_OF_RUNS}
+    return _typed(of_runs, loaded.model_dump(mode="json"))
+
+
+def changed(given: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+    """The values in `given` that differ from `now`, the launchpad's defaults.
+
+    Dagster passes the default of every field. The defaults were read when the definitions loaded,
+    and must not win over a file or an environment that has changed since.
+    """
+    result = {}
+    for name, value in given.items():
+        old = now.get(name)
+        if isinstance(value, Mapping) and isinstance(old, Mapping):
+            if inner := changed(value, old):
+                result[name] = inner
+        elif value != old:
+            result[name] = value
+    return result
+
+
+def _typed(given: Mapping[str, Any], loaded: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: _typed(value, loaded[name]) if isinstance(value, Mapping) else loaded[name]
+        for name, value in given.items()
+    }
+
+
+def _fields(group: BaseModel, above: str = "") -> dict[str, dg.Field]:
+    fields, values = {}, group.model_dump(mode="json")
+    for name, info in type(group).model_fields.items():
+        inner, path = getattr(group, name), f"{above}{name}"
+        if isinstance(inner, BaseModel):
+            description = info.description or type(inner).__doc__
+            fields[name] = dg.Field(_fields(inner, f"{path}."), description=description)
+        else:
+            config_type = _config_type(info.annotation, path)
+            fields[name] = dg.Field(
+                config_type, default_value=values[name], description=info.description
+            )
+    return fields
+
+
+def _config_type(annotation: Any, path: str) -> Any:
+    """Dagster's type for the annotation of a setting. path: names the type of an enumeration."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin in (Union, types.UnionType):
+        (inner,) = (argument for argument in arguments if argument is not types.NoneType)
+        return dg.Noneable(_config_type(inner, path))
+    if origin is Annotated:
+        return _config_type(arguments[0], path)
+    if origin is tuple:
+        return [_config_type(arguments[0], path)]
+    if origin is dict:
+        return dict
+    if origin is Literal:
+        return _enum(path, arguments)
+    if issubclass(annotation, Enum):
+        return _enum(path, [member.value for member in annotation])
+    return _SCALARS[annotation]
+
+
+def _enum(path: str, values: Any) -> dg.Enum:
+    return dg.Enum(path.replace(".", "_"), [dg.EnumValue(value) for value in values])

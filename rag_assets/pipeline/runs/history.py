@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock
 
-from rag_assets.core.errors import InvalidSettings, ReadOnlyFolder
-from rag_assets.core.full_disk import raising_disk_full
+from rag_assets.core.errors import InvalidSettings, ReadOnlyFolder, raising_disk_full
 from rag_assets.core.incremental import write_atomically
 from rag_assets.core.settings import Paths
 

@@ -24,14 +24,20 @@ from uuid import uuid4
 
 import dagster as dg
 
-from rag_assets.core.errors import InvalidSelection, RagAssetsError
-from rag_assets.core.full_disk import demand_room, disk_full, raising_disk_full, tells_full_disk
+from rag_assets.core.errors import (
+    InvalidSelection,
+    RagAssetsError,
+    demand_room,
+    disk_full,
+    raising_disk_full,
+    tells_full_disk,
+)
 from rag_assets.core.incremental import UpdatePlan, only_writer
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.core.settings.paths import demand_writable
 from rag_assets.pipeline.assets.automation import EVERYTHING
-from rag_assets.pipeline.assets.launchpad import launchpad_values
 from rag_assets.pipeline.assets.publishing import NOTICE
+from rag_assets.pipeline.assets.resources import launchpad_values
 from rag_assets.pipeline.definitions import build_defs
 from rag_assets.pipeline.runs.begun import STARTED_BY_TAG, demand_inputs
 from rag_assets.pipeline.runs.history import dagster_home, opened_instance

@@ -19,8 +19,12 @@ import numpy.typing as npt
 
 from rag_assets.core.settings import EmbeddingSettings
 from rag_assets.search.embedding.base import Role, Vectors, side_by_side
-from rag_assets.search.embedding.local_model import LOCAL_MODELS, LocalModel, open_local_model
-from rag_assets.search.embedding.token_scale import TokenScale
+from rag_assets.search.embedding.local_model import (
+    LOCAL_MODELS,
+    LocalModel,
+    TokenScale,
+    open_local_model,
+)
 from rag_assets.search.embedding.token_store import (
     CODING,
     StoredTokens,

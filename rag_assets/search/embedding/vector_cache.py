@@ -14,8 +14,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from rag_assets.core.errors import MissingInput, ReadOnlyFolder
-from rag_assets.core.full_disk import demand_room
+from rag_assets.core.errors import MissingInput, ReadOnlyFolder, demand_room
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import Kept, KeptFile
 from rag_assets.search.embedding.base import EmbedderFacts, Vectors

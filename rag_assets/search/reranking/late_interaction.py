@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from rag_assets.search.embedding.base import Vectors
-from rag_assets.search.embedding.token_scale import TokenScale
+from rag_assets.search.embedding.local_model import TokenScale
 from rag_assets.search.embedding.token_vectors import PassageTokens
 from rag_assets.search.indexing.tantivy_index import Analyser
 from rag_assets.search.reranking.base import FoundPassage, Judgement, Scores, stretched

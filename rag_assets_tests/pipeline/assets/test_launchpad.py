@@ -6,7 +6,7 @@ import dagster as dg
 import pytest
 
 from rag_assets.core.settings import Settings, load_settings
-from rag_assets.pipeline.assets.launchpad import launchpad_schema, launchpad_values
+from rag_assets.pipeline.assets.resources import launchpad_schema, launchpad_values
 from rag_assets.pipeline.definitions import build_defs
 
 NOT_OF_A_RUN = {"data_dir", "paper_list", "questions", "server"}

@@ -10,9 +10,9 @@ import pytest
 
 from rag_assets.core.kept import KeptFile
 from rag_assets.search.embedding.base import Role, Vectors
+from rag_assets.search.embedding.local_model import ALL_MINILM
 from rag_assets.search.embedding.missing_vectors import store_missing_tokens
 from rag_assets.search.embedding.providers import open_embedder
-from rag_assets.search.embedding.token_scale import ALL_MINILM
 from rag_assets.search.embedding.token_store import (
     DIMENSION,
     N_BYTES,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rag_assets.search.embedding.base import Embedder, Role
-from rag_assets.search.embedding.token_scale import ALL_MINILM
+from rag_assets.search.embedding.local_model import ALL_MINILM
 from rag_assets.search.embedding.token_vectors import (
     PassageTokens,
     TokenEncoder,

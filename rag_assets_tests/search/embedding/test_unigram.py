@@ -30,29 +30,24 @@ def small() -> UnigramTokenizer:
     )
 
 
-def test_the_pieces_are_the_most_probable_ones_together(small: UnigramTokenizer) -> None:
-    """The longest piece that fits is often another one: the model would read other words."""
-    ids, spans = small.tokens("ab abc")
+@pytest.mark.parametrize(
+    ("text", "pieces", "places"),
+    [
+        ("ab abc", "▁a b ▁a b c", [[0, 1], [1, 2], [3, 4], [4, 5], [5, 6]]),
+        ("c\n\n ß c", "▁ c ▁a b ▁ c", [[0, 0], [0, 1], [4, 5], [4, 5], [6, 6], [6, 7]]),
+        ("xb", "▁ <unk> b", [[0, 0], [0, 1], [1, 2]]),
+        (" ", "", []),
+    ],
+)
+def test_a_text_is_cut_into_the_most_probable_pieces_and_each_keeps_its_place(
+    small: UnigramTokenizer, text: str, pieces: str, places: list[list[int]]
+) -> None:
+    """The longest piece that fits is often another one: the model would read other words. A
+    sentence is scored by the tokens within it, so what is replaced or unknown shifts nothing."""
+    ids, spans = small.tokens(text)
 
-    assert [list(SMALL)[id_] for id_ in ids] == ["▁a", "b", "▁a", "b", "c"]
-    assert spans.tolist() == [[0, 1], [1, 2], [3, 4], [4, 5], [5, 6]]
-
-
-def test_a_replaced_character_keeps_its_place(small: UnigramTokenizer) -> None:
-    """A sentence is scored by the tokens within it: shifted places would score its neighbours."""
-    ids, spans = small.tokens("c\n\n ß c")
-
-    assert [list(SMALL)[id_] for id_ in ids] == ["▁", "c", "▁a", "b", "▁", "c"]
-    assert spans.tolist() == [[0, 0], [0, 1], [4, 5], [4, 5], [6, 6], [6, 7]]
-
-
-def test_an_unknown_character_is_a_token_of_its_own(small: UnigramTokenizer) -> None:
-    """What is dropped would have no vector, and what comes after it would be misplaced."""
-    ids, spans = small.tokens("xb")
-
-    assert [list(SMALL)[id_] for id_ in ids] == ["▁", "<unk>", "b"]
-    assert spans.tolist() == [[0, 0], [0, 1], [1, 2]]
-    assert small.tokens(" ")[0] == []
+    assert [list(SMALL)[id_] for id_ in ids] == pieces.split()
+    assert spans.tolist() == places
 
 
 @pytest.mark.parametrize("text", ORIGINAL)

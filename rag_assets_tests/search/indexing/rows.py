@@ -47,3 +47,7 @@ def bag_of_words(text: str) -> Vectors:
 
 def vectors_of(rows: Sequence[IndexRow]) -> Vectors:
     return np.stack([bag_of_words(one.text) for one in rows])
+
+
+def fingerprints_of(rows: Sequence[IndexRow]) -> dict[str, str]:
+    return {one.passage_id: one.fingerprint for one in rows}

@@ -3,17 +3,16 @@
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from rag_assets.search.indexing.chroma import ChromaFiles
 from rag_assets.search.indexing.folders import FolderIndex
-from rag_assets.search.indexing.protocols import IndexFiles, IndexRow
+from rag_assets.search.indexing.protocols import IndexFiles
 from rag_assets.search.indexing.tantivy_index import TantivyFiles
 from rag_assets_tests.search.indexing.folders import update_index
-from rag_assets_tests.search.indexing.rows import numbered_rows, vectors_of
+from rag_assets_tests.search.indexing.rows import fingerprints_of, numbered_rows, vectors_of
 
 CHROMA = ChromaFiles("test-model", vectors_of)
 TARGETS = [pytest.param(CHROMA, id="chroma"), pytest.param(TantivyFiles(), id="tantivy")]
@@ -23,14 +22,10 @@ def held(folder: Path, files: IndexFiles) -> dict[str, str]:
     return files.fingerprints(folder)
 
 
-def wanted(rows: Sequence[IndexRow]) -> dict[str, str]:
-    return {one.passage_id: one.fingerprint for one in rows}
-
-
 _KILLED_RUN = """
 import os, signal, sys
 from pathlib import Path
-from rag_assets_tests.search.indexing.rows import numbered_rows
+from rag_assets_tests.search.indexing.rows import numbered_rows, fingerprints_of
 from rag_assets_tests.search.indexing.test_folders import TARGETS
 from rag_assets.core import incremental
 from rag_assets.search.indexing import chroma
@@ -79,5 +74,5 @@ def test_a_killed_run_is_completed_by_the_next(tmp_path: Path, stop: str, nth: i
     plan = update_index(FolderIndex(folder, target), numbered_rows(40, start=10))
 
     assert plan.counts() == {"n_added": 30, "n_changed": 0, "n_removed": 10, "n_unchanged": 10}
-    assert held(folder, target) == wanted(numbered_rows(40, start=10))
+    assert held(folder, target) == fingerprints_of(numbered_rows(40, start=10))
     assert [path.name for path in tmp_path.iterdir()] == ["index"]

@@ -4,7 +4,7 @@ others."""
 import logging
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +19,18 @@ from rag_assets.core.errors import (
 )
 from rag_assets.core.settings import Settings
 from rag_assets.search.indexing.folders import FolderIndex
-from rag_assets.search.indexing.protocols import IndexRow, VectorStore
+from rag_assets.search.indexing.protocols import VectorStore
 from rag_assets.search.indexing.qdrant import store
 from rag_assets.search.indexing.qdrant.files import collection_in
 from rag_assets.search.indexing.stores import vector_index
 from rag_assets_tests.search.indexing.folders import update_index
 from rag_assets_tests.search.indexing.qdrant_server import QdrantServer, Reply, qdrant_server
-from rag_assets_tests.search.indexing.rows import bag_of_words, numbered_rows, vectors_of
+from rag_assets_tests.search.indexing.rows import (
+    bag_of_words,
+    fingerprints_of,
+    numbered_rows,
+    vectors_of,
+)
 
 KEY = "a-key-that-nobody-may-see"
 WITHOUT_SERVER = 'indexing.vector_store = "chroma" needs no server.'
@@ -43,10 +48,6 @@ def index_of(data: Path, url: str = "", **qdrant: Any) -> FolderIndex[VectorStor
     return vector_index(
         Settings.model_validate({"data_dir": data, "indexing": settings}), "m", vectors_of
     )
-
-
-def wanted(rows: Sequence[IndexRow]) -> dict[str, str]:
-    return {one.passage_id: one.fingerprint for one in rows}
 
 
 def collections(server: QdrantServer) -> list[str]:
@@ -83,16 +84,16 @@ def test_whichever_request_fails_readers_see_a_whole_version_and_the_next_run_co
         finally:
             server.misbehave = lambda request: None
         assert {hit.passage_id for hit in before.open().search(bag_of_words("sample"), 99)} == set(
-            wanted(old)
+            fingerprints_of(old)
         )
         update_index(index, new)
         assert {hit.passage_id for hit in before.open().search(bag_of_words("sample"), 99)} == set(
-            wanted(new)
+            fingerprints_of(new)
         )
         assert index.is_intact()
 
     assert n_failures > 8
-    assert seen(tmp_path, server) == set(wanted(new))
+    assert seen(tmp_path, server) == set(fingerprints_of(new))
     assert len(collections(server)) == 2
 
 
@@ -109,9 +110,9 @@ def test_two_data_folders_and_a_copy_do_not_meet_on_one_server(
     update_index(index_of(tmp_path / "one", server.url), numbered_rows(14))
     update_index(index_of(tmp_path / "one", server.url), numbered_rows(13))
 
-    assert seen(tmp_path / "one", server) == set(wanted(numbered_rows(13)))
-    assert seen(tmp_path / "two", server) == set(wanted(numbered_rows(5, start=50)))
-    assert seen(tmp_path / "copy", server) == set(wanted(numbered_rows(8)))
+    assert seen(tmp_path / "one", server) == set(fingerprints_of(numbered_rows(13)))
+    assert seen(tmp_path / "two", server) == set(fingerprints_of(numbered_rows(5, start=50)))
+    assert seen(tmp_path / "copy", server) == set(fingerprints_of(numbered_rows(8)))
 
 
 def test_versions_of_another_model_are_deleted_and_foreign_collections_stay(
@@ -182,7 +183,7 @@ def test_what_a_collection_holds_is_read_page_by_page(
     monkeypatch.setattr(store, "_PAGE", 5)
     n_before = len(server.requests)
 
-    assert index_of(tmp_path, server.url).fingerprints() == wanted(numbered_rows(12))
+    assert index_of(tmp_path, server.url).fingerprints() == fingerprints_of(numbered_rows(12))
 
     pages = [
         body
@@ -289,7 +290,7 @@ def test_the_key_is_sent_and_shown_nowhere(
     remedy = "Set QDRANT_API_KEY in the environment or in .env to a key that may write."
     assert without == f"Qdrant at {server.url} asks for a key. {remedy}"
     assert wrong == f"Qdrant at {server.url} refuses the key in QDRANT_API_KEY. {remedy}"
-    assert found == set(wanted(numbered_rows(3)))
+    assert found == set(fingerprints_of(numbered_rows(3)))
     kept = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
     assert KEY.encode() not in kept
     assert KEY not in caplog.text

@@ -16,7 +16,13 @@ from rag_assets.search.indexing.protocols import IndexFiles, IndexRow, Report, S
 from rag_assets.search.indexing.stores import VECTOR_STORES, vector_index, word_index
 from rag_assets_tests.search.indexing.folders import snapshot, update_index
 from rag_assets_tests.search.indexing.qdrant_server import qdrant_server
-from rag_assets_tests.search.indexing.rows import bag_of_words, numbered_rows, row, vectors_of
+from rag_assets_tests.search.indexing.rows import (
+    bag_of_words,
+    fingerprints_of,
+    numbered_rows,
+    row,
+    vectors_of,
+)
 
 MakeTarget = Callable[[Path], FolderIndex]
 VECTOR_INDEXES = ["chroma", "chroma graph", "qdrant", "qdrant server"]
@@ -76,7 +82,9 @@ def test_an_open_index_answers_from_the_version_it_was_opened_on(index: FolderIn
     update_index(index, numbered_rows(12, start=100))
 
     after = index.manifest()
-    assert {hit.passage_id for hit in opened.search(question, 12)} == set(wanted(numbered_rows(12)))
+    assert {hit.passage_id for hit in opened.search(question, 12)} == set(
+        fingerprints_of(numbered_rows(12))
+    )
     assert before is not None
     assert after is not None
     assert after.version != before.version
@@ -128,8 +136,8 @@ def test_a_search_keeps_to_its_scope(index: FolderIndex[Any]) -> None:
     def found(scope: Scope) -> set[str]:
         return {hit.passage_id for hit in opened.search(question, 30, scope)}
 
-    assert found(Scope(paper_ids=("paper1",))) == set(wanted(numbered_rows(10, start=10)))
-    assert found(Scope(paper_ids=("paper0", "nobody"))) == set(wanted(numbered_rows(10)))
+    assert found(Scope(paper_ids=("paper1",))) == set(fingerprints_of(numbered_rows(10, start=10)))
+    assert found(Scope(paper_ids=("paper0", "nobody"))) == set(fingerprints_of(numbered_rows(10)))
     assert found(Scope(passage_ids=frozenset({"c0003#0", "c0027#0", "none"}))) == {
         "c0003#0",
         "c0027#0",
@@ -204,10 +212,6 @@ def test_another_model_replaces_all_vectors(
     assert [hit.score for hit in other.open().search(question, 30)] == pytest.approx([1.0] * 12)
 
 
-def wanted(rows: Sequence[IndexRow]) -> dict[str, str]:
-    return {one.passage_id: one.fingerprint for one in rows}
-
-
 def test_readers_see_the_published_version_until_the_next_is_published(
     tmp_path: Path, make_target: MakeTarget
 ) -> None:
@@ -218,9 +222,9 @@ def test_readers_see_the_published_version_until_the_next_is_published(
     staged = stage_index(target, rows[3:])
 
     assert target.is_intact(), "not a byte of the published version is changed"
-    assert target.fingerprints() == wanted(rows)
+    assert target.fingerprints() == fingerprints_of(rows)
     staged.publish()
-    assert target.fingerprints() == wanted(rows[3:])
+    assert target.fingerprints() == fingerprints_of(rows[3:])
 
 
 def test_versions_follow_each_other_by_difference(tmp_path: Path, make_target: MakeTarget) -> None:
@@ -237,7 +241,7 @@ def test_versions_follow_each_other_by_difference(tmp_path: Path, make_target: M
     assert first.counts() == {"n_added": 0, "n_changed": 1, "n_removed": 1, "n_unchanged": 10}
     assert second.counts() == {"n_added": 1, "n_changed": 1, "n_removed": 0, "n_unchanged": 10}
     assert third.is_noop
-    assert target.fingerprints() == wanted(rows)
+    assert target.fingerprints() == fingerprints_of(rows)
 
 
 def test_the_version_of_what_is_published_follows_from_the_passages(
@@ -283,4 +287,4 @@ def test_a_version_that_lost_a_passage_is_withheld(tmp_path: Path, make_target: 
     with pytest.raises(GuardrailBroken, match=r"was not replaced.*1 missing \(c0019#0\)"):
         update_index(replace(target, files=Losing(target.files)), numbered_rows(20))  # type: ignore[arg-type]
 
-    assert target.fingerprints() == wanted(rows)
+    assert target.fingerprints() == fingerprints_of(rows)

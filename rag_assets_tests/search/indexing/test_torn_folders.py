@@ -11,7 +11,7 @@ from rag_assets.search.indexing.chroma import ChromaFiles
 from rag_assets.search.indexing.folders import FolderIndex, is_intact
 from rag_assets.search.indexing.protocols import IndexRow, Report
 from rag_assets_tests.search.indexing.folders import is_current, update_index
-from rag_assets_tests.search.indexing.rows import numbered_rows, vectors_of
+from rag_assets_tests.search.indexing.rows import fingerprints_of, numbered_rows, vectors_of
 from rag_assets_tests.search.indexing.torn_folders import GRAPH_FILES, tear
 
 N_PASSAGES = 60
@@ -32,7 +32,7 @@ class OpensIntactFolders(ChromaFiles):
 
 TARGET = OpensIntactFolders("test-model", vectors_of)
 ROWS = numbered_rows(N_PASSAGES)
-WANTED = {row.passage_id: row.fingerprint for row in numbered_rows(N_PASSAGES, start=5)}
+WANTED = fingerprints_of(numbered_rows(N_PASSAGES, start=5))
 
 
 @pytest.fixture(scope="module")
