@@ -21,8 +21,8 @@ from pathlib import Path
 
 from rag_assets.core.errors import UnreadableDocument
 from rag_assets.core.settings import ParseLimits
+from rag_assets.core.workforce.processes import LocalProcesses
 from rag_assets.core.workforce.worker_process import Failure
-from rag_assets.core.workforce.workforce import LocalProcesses
 from rag_assets.parsing.registry import sniff
 from rag_assets_testing.fuzzing.cases import PARSED, QUARANTINED, Case, Ending, run_case
 from rag_assets_testing.fuzzing.samples import write_samples

@@ -41,7 +41,8 @@ from rag_assets.core.settings import (
 )
 from rag_assets.core.text.tokens import packaged_model_folder, token_counter
 from rag_assets.core.workforce.cluster import DaskCluster
-from rag_assets.core.workforce.workforce import LocalProcesses, demanded
+from rag_assets.core.workforce.processes import LocalProcesses
+from rag_assets.core.workforce.workforce import demanded
 from rag_assets.corpus.chunking.updates import (
     ReadingWindow,
     cut_chunks,

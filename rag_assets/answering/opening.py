@@ -41,7 +41,7 @@ def open_answerer(
     from rag_assets.answering.model.answerer import HostedAnswerer
     from rag_assets.answering.model.compression import CompressedAnswerer
 
-    model = HostedAnswerer(_writer(settings), connections, wanted)
+    model = HostedAnswerer(ModelName.of_answers(settings.answering.model), connections, wanted)
     return (
         CompressedAnswerer(model, readers.tokens, wanted.compress_to)
         if wanted.compress_to < 1
@@ -76,7 +76,9 @@ def open_synthesis(
         return None
     from rag_assets.answering.model.synthesis import Synthesis
 
-    return Synthesis(_writer(settings), connections, scorer, kept_file(settings))
+    return Synthesis(
+        ModelName.of_answers(settings.answering.model), connections, scorer, kept_file(settings)
+    )
 
 
 def require_models(settings: Settings) -> None:
@@ -84,7 +86,11 @@ def require_models(settings: Settings) -> None:
 
     Raises InvalidSettings, MissingKey.
     """
-    asked = [] if settings.answering.model == EXTRACTIVE else [_writer(settings)]
+    asked = (
+        []
+        if settings.answering.model == EXTRACTIVE
+        else [ModelName.of_answers(settings.answering.model)]
+    )
     if judge := _judge(settings):
         from rag_assets.answering.model.judges import judge_name
 
@@ -100,10 +106,6 @@ def n_at_once(settings: Settings) -> int:
     if provider not in PROVIDERS:
         return settings.execution.n_workers
     return settings.model_access.limits_of(provider).max_concurrent
-
-
-def _writer(settings: Settings) -> ModelName:
-    return ModelName.parse(settings.answering.model, setting="answering.model", instead=EXTRACTIVE)
 
 
 def _judge(settings: Settings) -> str | None:

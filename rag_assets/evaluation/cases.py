@@ -19,8 +19,8 @@ from typing import Any, Self
 from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.core.domain import TITLE_PAGE_HEADING, QAResult
 from rag_assets.core.settings import Settings
+from rag_assets.core.workforce.processes import WorkerPool
 from rag_assets.core.workforce.worker_process import Failure
-from rag_assets.core.workforce.workforce import WorkerPool
 from rag_assets.engine import Engine
 from rag_assets.parsing.discovery import file_problem
 from rag_assets.questions import Question, has_words

@@ -242,7 +242,7 @@ def _from_headings(settings: Settings) -> Iterator[dict[str, Any]]:
 
 
 def _by_model(settings: Settings, connections: Connections) -> Iterator[dict[str, Any]]:
-    name = ModelName.parse(settings.answering.model, setting="answering.model", instead=EXTRACTIVE)
+    name = ModelName.of_answers(settings.answering.model)
     model = LazyModel(
         name,
         connections,

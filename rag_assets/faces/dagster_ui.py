@@ -21,7 +21,7 @@ import uvicorn
 from filelock import FileLock, Timeout
 from starlette.datastructures import Headers
 from starlette.middleware import Middleware
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Scope
 
 import rag_assets
 from rag_assets.core.errors import UIUnavailable
@@ -34,6 +34,7 @@ from rag_assets.faces.listening import (
     server_config,
     signals_left_to_uvicorn,
 )
+from rag_assets.faces.server.middleware import Checked
 from rag_assets.faces.server.problems import ProblemError
 from rag_assets.pipeline.runs.history import HOME_VARIABLE, dagster_home, opened_instance
 from rag_assets.pipeline.runs.locks import end_dead_runs
@@ -151,7 +152,10 @@ def main() -> None:
 
 def ui_config(app: ASGIApp, limits: ServerSettings) -> uvicorn.Config:
     """How Dagster's web application is served."""
-    layers = [Middleware(OrdersAreJson), *guards(limits, None, paths=("/",), headers=_HEADERS)]
+    layers = [
+        Middleware(Checked, check=_orders_are_json),
+        *guards(limits, None, paths=("/",), headers=_HEADERS),
+    ]
     return server_config(guarded(app, layers), shutdown_s=_SHUTDOWN_S, websockets="auto")
 
 
@@ -165,24 +169,15 @@ class _UIServer(uvicorn.Server):
         return await super().on_tick(counter) or self.is_ended()
 
 
-class OrdersAreJson:
-    """ASGI middleware: refuses what pages of other sites can send without asking the server
-    first."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and not _is_safe(scope):
-            problem = ProblemError(
-                HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-                "not-json",
-                "Orders are sent as JSON",
-                "Send a POST with the header Content-Type: application/json.",
-            )
-            await problem.response(scope, receive, send)
-        else:
-            await self._app(scope, receive, send)
+async def _orders_are_json(scope: Scope) -> None:
+    """For `Checked`: refuses what pages of other sites can send without asking the server first."""
+    if scope["type"] == "http" and not _is_safe(scope):
+        raise ProblemError(
+            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+            "not-json",
+            "Orders are sent as JSON",
+            "Send a POST with the header Content-Type: application/json.",
+        )
 
 
 def _is_safe(scope: Scope) -> bool:

@@ -22,6 +22,7 @@ from rag_assets.faces.server.middleware import (
     REQUEST_ID_HEADER,
     AccessCheck,
     BodyLimits,
+    Checked,
     RequestLog,
 )
 
@@ -106,7 +107,7 @@ def guards(
     """
     layers = [
         Middleware(BodyLimits, settings=settings),
-        Middleware(AccessCheck, settings=settings, token=token, paths=paths),
+        Middleware(Checked, check=AccessCheck(settings, token, paths)),
     ]
     if settings.cors_origins:
         layers.append(

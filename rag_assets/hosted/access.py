@@ -205,6 +205,11 @@ class ModelName:
             )
         return cls(provider, name)
 
+    @classmethod
+    def of_answers(cls, text: str) -> Self:
+        """The value of `answering.model`, where it is not "extractive". Raises as `parse`."""
+        return cls.parse(text, setting="answering.model", instead="extractive")
+
 
 @dataclass(frozen=True)
 class Access:

@@ -46,8 +46,8 @@ from rag_assets.core.incremental import sealed, unsealed, write_atomically
 from rag_assets.core.settings import Settings
 from rag_assets.core.settings.paths import demand_data_folder
 from rag_assets.core.text.display import legible
+from rag_assets.core.workforce.processes import WorkerPool
 from rag_assets.core.workforce.worker_process import Failure
-from rag_assets.core.workforce.workforce import WorkerPool
 from rag_assets.parsing.discovery import (
     INDEX_NAME,
     Paper,

@@ -25,8 +25,8 @@ from rag_assets.core.errors import MissingInput
 from rag_assets.core.settings import ParseLimits
 from rag_assets.core.text.display import legible
 from rag_assets.core.text.works import arxiv_ids_in, normal_arxiv, normal_doi, normal_pmid
+from rag_assets.core.workforce.processes import LocalProcesses
 from rag_assets.core.workforce.worker_process import Failure
-from rag_assets.core.workforce.workforce import LocalProcesses
 from rag_assets.parsing.discovery import Paper, PaperFile, file_problem, safe_id
 from rag_assets.parsing.registry import known_suffixes, stem_of
 

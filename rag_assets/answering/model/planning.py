@@ -244,9 +244,7 @@ def open_planner(settings: Settings, connections: Connections) -> Planner:
     wanted = settings.answering.thorough
     if settings.answering.model.partition(":")[0] not in PROVIDERS:
         return RulePlanner(wanted)
-    name = ModelName.parse(
-        settings.answering.model, setting="answering.model", instead="extractive"
-    )
+    name = ModelName.of_answers(settings.answering.model)
     return ModelPlanner(name, connections, wanted, kept_file(settings))
 
 

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rag_assets.core.errors import ClusterUnavailable, MissingExtra
+from rag_assets.core.workforce.processes import KillableWorker, message_of
 from rag_assets.core.workforce.worker_process import Failure, Limits
-from rag_assets.core.workforce.workforce import KillableWorker, message_of
 
 if TYPE_CHECKING:
     from distributed import Client, Future

@@ -23,6 +23,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import ToolAnnotations
 from pydantic import Field
 from starlette.middleware import Middleware
+from starlette.types import Scope
 
 from rag_assets.answering.drafts import AnswerOptions
 from rag_assets.core.domain import Filter, SectionKind, SourceFormat
@@ -49,7 +50,7 @@ from rag_assets.faces.mcp.results import (
     section_reply,
     verdict_reply,
 )
-from rag_assets.faces.server.middleware import MAX_BODY_BYTES, Rate, RequestRate
+from rag_assets.faces.server.middleware import MAX_BODY_BYTES, Checked, Rate, client_of
 from rag_assets.faces.server.problems import problem_of
 from rag_assets.library.reading.pages import FractionBox
 from rag_assets.library.reading.reader import (
@@ -421,8 +422,15 @@ def serve_http(
                 enable_dns_rebinding_protection=False
             ),  # the guards have it
         )
-        rate = Middleware(RequestRate, rate=Rate(limits.questions_per_minute, "requests"))
-        config = server_config(guarded(app, [rate, *guards(limits, token)]), shutdown_s=_SHUTDOWN_S)
+        rate = Rate(limits.questions_per_minute, "requests")
+
+        async def count(scope: Scope) -> None:
+            rate.count(client_of(scope))
+
+        config = server_config(
+            guarded(app, [Middleware(Checked, check=count), *guards(limits, token)]),
+            shutdown_s=_SHUTDOWN_S,
+        )
         announce(address + PATH)
         uvicorn.Server(config).run([listening])
 

@@ -20,7 +20,7 @@ import logging
 import secrets
 from asyncio import sleep
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
 from math import ceil
 from threading import Lock
@@ -142,21 +142,30 @@ class Rate:
             )
 
 
-class RequestRate:
-    """ASGI middleware: counts every request against a rate."""
+class Checked:
+    """ASGI middleware: a request or websocket that the check refuses is answered with its
+    problem."""
 
-    def __init__(self, app: ASGIApp, rate: Rate) -> None:
+    def __init__(self, app: ASGIApp, check: Callable[[Scope], Awaitable[None]]) -> None:
+        """check: raises ProblemError."""
         self._app = app
-        self._rate = rate
+        self._check = check
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
+        if scope["type"] in ("http", "websocket"):
             try:
-                self._rate.count(scope["client"][0] if scope["client"] else "")
+                await self._check(scope)
             except ProblemError as problem:
-                await problem.response(scope, receive, send)
+                if scope["type"] == "http":
+                    await problem.response(scope, receive, send)
+                else:  # a connection that is closed before it is accepted is answered with 403
+                    await send({"type": "websocket.close", "code": _POLICY_VIOLATION})
                 return
         await self._app(scope, receive, send)
+
+
+def client_of(scope: Scope) -> str:
+    return scope["client"][0] if scope["client"] else ""
 
 
 logger = logging.getLogger(__name__)
@@ -186,19 +195,14 @@ _POLICY_VIOLATION = 1008
 
 
 class AccessCheck:
-    """ASGI middleware: lets through requests to the server's own name, from its own pages, with the
+    """For `Checked`: lets through requests to the server's own name, from its own pages, with the
     token."""
 
     def __init__(
-        self,
-        app: ASGIApp,
-        settings: ServerSettings,
-        token: SecretStr | None,
-        paths: tuple[str, ...],
+        self, settings: ServerSettings, token: SecretStr | None, paths: tuple[str, ...]
     ) -> None:
         """paths: beginnings of the paths whose requests must come from own pages and have the
         token."""
-        self._app = app
         self._paths = paths
         self._hosts = _LOOPBACK_NAMES | {settings.host, *settings.allowed_hosts}
         self._checks_host = token is None or bool(settings.allowed_hosts)
@@ -206,21 +210,13 @@ class AccessCheck:
         self._token = token
         self._wrong_tokens = Rate(_WRONG_TOKENS_PER_MINUTE, "wrong tokens")
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] in ("http", "websocket"):
-            try:
-                self._check(scope)
-            except ProblemError as problem:
-                if (
-                    problem.status_code == HTTPStatus.TOO_MANY_REQUESTS
-                ):  # only wrong tokens are counted here
-                    await sleep(_SLOWED_S)
-                if scope["type"] == "http":
-                    await problem.response(scope, receive, send)
-                else:  # a connection that is closed before it is accepted is answered with 403
-                    await send({"type": "websocket.close", "code": _POLICY_VIOLATION})
-                return
-        await self._app(scope, receive, send)
+    async def __call__(self, scope: Scope) -> None:
+        try:
+            self._check(scope)
+        except ProblemError as problem:
+            if problem.status_code == HTTPStatus.TOO_MANY_REQUESTS:
+                await sleep(_SLOWED_S)  # only wrong tokens are counted here
+            raise
 
     def _check(self, scope: Scope) -> None:
         headers = Headers(scope=scope)
@@ -229,7 +225,7 @@ class AccessCheck:
             self._check_origin(
                 headers, is_link=scope.get("method") == "GET" and _is_followed(headers)
             )
-            self._check_token(headers, scope["client"][0] if scope["client"] else "")
+            self._check_token(headers, client_of(scope))
 
     def _check_host(self, headers: Headers) -> None:
         named = headers.getlist("host")

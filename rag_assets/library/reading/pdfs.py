@@ -31,8 +31,8 @@ from rag_assets.core.errors import DocumentLimit, NotFound, UnreadableDocument
 from rag_assets.core.incremental import file_sha256, fingerprint, stamp_if_there
 from rag_assets.core.kept import Kept, kept_file
 from rag_assets.core.settings import ParseLimits, Settings
+from rag_assets.core.workforce.processes import WorkerPool
 from rag_assets.core.workforce.worker_process import Failure
-from rag_assets.core.workforce.workforce import WorkerPool
 from rag_assets.library.reading.pages import (
     RENDERING_VERSION,
     FractionBox,

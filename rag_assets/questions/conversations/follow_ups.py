@@ -292,9 +292,7 @@ def open_rewriting_model(settings: Settings, connections: Connections) -> Rewrit
     """
     if settings.answering.model.partition(":")[0] not in PROVIDERS:
         return None
-    name = ModelName.parse(
-        settings.answering.model, setting="answering.model", instead="extractive"
-    )
+    name = ModelName.of_answers(settings.answering.model)
     return RewritingModel(name, connections, timeout_s=settings.model_access.query_timeout_s)
 
 

@@ -337,7 +337,11 @@ def _without_free_pages(database: Path) -> None:
 
 class _WritableStore(ChromaStore):
     def upsert(self, rows: Sequence[IndexRow], vectors: Vectors) -> None:
-        metadatas: Any = [_metadata(row) for row in rows]
+        metadatas: Any = [
+            # Chroma refuses None: an unknown page is left out
+            {name: value for name, value in row.stored.items() if value is not None}
+            for row in rows
+        ]
         self._collection.upsert(
             ids=[row.passage_id for row in rows], embeddings=vectors, metadatas=metadatas
         )
@@ -353,17 +357,3 @@ class _WritableStore(ChromaStore):
             self._collection.upsert(
                 ids=row["ids"], embeddings=row["embeddings"], metadatas=row["metadatas"]
             )
-
-
-def _metadata(row: IndexRow) -> dict[str, str | int]:
-    """The values that Chroma stores with a passage. An unknown page is left out, since Chroma
-    refuses None."""
-    metadata = {
-        "chunk_id": row.chunk_id,
-        "paper_id": row.paper_id,
-        "section": row.section,
-        "page_start": row.page_start,
-        "page_end": row.page_end,
-        "fingerprint": row.fingerprint,
-    }
-    return {name: value for name, value in metadata.items() if value is not None}

@@ -52,6 +52,12 @@ class IndexRow:
     summary: str = ""
 
     @property
+    def stored(self) -> dict[str, str | int | None]:
+        """The values that a vector store keeps beside the vector."""
+        names = ("chunk_id", "paper_id", "section", "page_start", "page_end", "fingerprint")
+        return {name: getattr(self, name) for name in names}
+
+    @property
     def embedded_text(self) -> str:
         """The text that the passage's vector is made from."""
         return embedded_text(self.text, self.summary)

@@ -18,8 +18,9 @@ import rag_assets
 from rag_assets.core.errors import ClusterUnavailable, MissingModel, WorkLost
 from rag_assets.core.settings import ParseLimits
 from rag_assets.core.workforce.cluster import DaskCluster
+from rag_assets.core.workforce.processes import LocalProcesses
 from rag_assets.core.workforce.worker_process import Failure
-from rag_assets.core.workforce.workforce import LocalProcesses, Workforce, demanded, within
+from rag_assets.core.workforce.workforce import Workforce, demanded, within
 from rag_assets.search.embedding.work import by_paper_if_lost
 from rag_assets_testing.dask_cluster import RealCluster, real_cluster
 from rag_assets_tests.core.workforce.worker_jobs import (
@@ -35,7 +36,7 @@ PARENT = """
 import sys
 from pathlib import Path
 from rag_assets.core.settings import ParseLimits
-from rag_assets.core.workforce.workforce import LocalProcesses
+from rag_assets.core.workforce.processes import LocalProcesses
 from rag_assets_tests.core.workforce.worker_jobs import hang_and_tell_pid
 list(LocalProcesses(2).map(hang_and_tell_pid, [Path(sys.argv[1])] * 2, ParseLimits(timeout_s=60)))
 """

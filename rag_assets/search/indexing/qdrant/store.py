@@ -167,7 +167,9 @@ def write_points(
     for start in range(0, len(rows), n_at_once):
         points = [
             models.PointStruct(
-                id=point_id(row.passage_id), vector=vectors.named(index), payload=_payload(row)
+                id=point_id(row.passage_id),
+                vector=vectors.named(index),
+                payload={"passage_id": row.passage_id, **row.stored},
             )
             for index, row in enumerate(rows[start : start + n_at_once], start)
         ]
@@ -201,18 +203,6 @@ def filter_of(scope: Scope | None) -> "models.Filter | None":
         return models.Filter(must=[models.HasIdCondition(has_id=ids)])
     papers = models.MatchAny(any=list(scope.paper_ids or ()))
     return models.Filter(must=[models.FieldCondition(key="paper_id", match=papers)])
-
-
-def _payload(row: IndexRow) -> dict[str, str | int | None]:
-    return {
-        "passage_id": row.passage_id,
-        "chunk_id": row.chunk_id,
-        "paper_id": row.paper_id,
-        "section": row.section,
-        "page_start": row.page_start,
-        "page_end": row.page_end,
-        "fingerprint": row.fingerprint,
-    }
 
 
 _TIE_MARGIN = 16
