@@ -12,6 +12,9 @@ under the id that the client was told.
 Files of a deleted paper are moved to the trash, a folder for each deletion. `trash.json` says what
 belongs there and is written first, so that a deletion or restoration that a kill cut short is
 completed by `finish_interrupted`, never left half done. Nothing in the trash is ever deleted here.
+
+Values of records that a person corrects are kept as CSL-JSON beside the papers, where the user may
+edit them; the next run takes them.
 """
 
 import hashlib
@@ -33,7 +36,7 @@ from typing import IO, Literal, Self
 
 from filelock import FileLock, Timeout
 
-from rag_assets.core.domain import SourceFormat
+from rag_assets.core.domain import Record, SourceFormat
 from rag_assets.core.errors import (
     BusyDataFolder,
     CorpusConflict,
@@ -48,6 +51,8 @@ from rag_assets.core.settings.paths import demand_data_folder
 from rag_assets.core.text.display import legible
 from rag_assets.core.workforce.processes import WorkerPool
 from rag_assets.core.workforce.worker_process import Failure
+from rag_assets.corpus.records.citation_styles import csl_item
+from rag_assets.parsing.bibliographies import CORRECTIONS
 from rag_assets.parsing.discovery import (
     INDEX_NAME,
     Paper,
@@ -474,3 +479,29 @@ def look_at(upload: tuple[Path, str]) -> Format:
     received, given = upload
     head, _ = head_and_sha256(received)
     return sniff(given, head)
+
+
+def correct(settings: Settings, paper_id: str, record: Record) -> None:
+    """Keep the known values of `record` as corrections of a paper, beside those of other fields.
+
+    Raises NotFound if there is no such paper, CorpusConflict if the file of corrections is damaged,
+    and what `changing_papers` raises.
+    """
+    path = settings.paths.papers / CORRECTIONS
+    with changing_papers(settings):
+        if all(paper.paper_id != paper_id for paper in present_papers(settings)):
+            raise NotFound(f"There is no paper {shown(paper_id)}.")
+        try:
+            items = json.loads(path.read_text("utf-8")) if path.exists() else []
+            kept = {item["id"]: item for item in items}
+        except (ValueError, LookupError, TypeError) as error:
+            raise CorpusConflict(
+                f"{path} is not a list of CSL-JSON. Mend it, or move it away; nothing was changed."
+            ) from error
+        item = csl_item(paper_id, record)
+        del item["type"]  # made up where the record has none
+        if not record.title:
+            del item["title"]
+        kept[paper_id] = kept.get(paper_id, {}) | item
+        content = json.dumps([*kept.values()], indent=1, ensure_ascii=False) + "\n"
+        write_atomically(path, content.encode())

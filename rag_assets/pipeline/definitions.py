@@ -13,10 +13,10 @@ from rag_assets.pipeline import assets
 from rag_assets.pipeline.assets.automation import (
     JOBS,
     corpus_sensor,
+    failure_sensors,
     nightly,
     weekly_verification,
 )
-from rag_assets.pipeline.assets.notifications import failure_sensors
 from rag_assets.pipeline.assets.resources import run_engine, run_models, run_settings, run_workforce
 from rag_assets.pipeline.assets.sources import PAPER_FILES, QUESTIONS, TEMPLATES
 

@@ -10,7 +10,7 @@ import dagster as dg
 import pytest
 
 from rag_assets.core.errors import InvalidSettings, MissingExtra
-from rag_assets.pipeline.assets.notifications import failure_sensors, floors_sensor, missed_floors
+from rag_assets.pipeline.assets.automation import failure_sensors, floors_sensor, missed_floors
 from rag_assets.pipeline.definitions import build_defs
 
 SMTP_URL = "smtps://lab%40example.org:secret-word@mail.example.org:4465"

@@ -6,5 +6,5 @@ this package loads no model.
       `sparse_vectors`, `token_vectors`: other vectors of the same texts
     `vector_cache`  the stored vectors of passages; `token_store`: of their tokens
     `missing_vectors`, `work`: make the vectors that the cache lacks, in batches, in workers
-    built here: `bert`, `onnx_graph`, and `packed_model` with `unigram` for multilingual-e5-small
+    built here: `bert`, `onnx_graph`, and `packed_model` for multilingual-e5-small
 """

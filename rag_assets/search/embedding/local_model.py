@@ -39,8 +39,7 @@ from rag_assets.search.embedding.base import (
     unit,
 )
 from rag_assets.search.embedding.bert import EMBEDDINGS, MINILM, BertShape, loaded_bert
-from rag_assets.search.embedding.packed_model import PackedModel
-from rag_assets.search.embedding.unigram import UnigramTokenizer
+from rag_assets.search.embedding.packed_model import PackedModel, UnigramTokenizer
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession

@@ -3,8 +3,7 @@
 import pytest
 
 from rag_assets.search.embedding.local_model import unpacked_e5
-from rag_assets.search.embedding.packed_model import Pieces
-from rag_assets.search.embedding.unigram import UnigramTokenizer
+from rag_assets.search.embedding.packed_model import Pieces, UnigramTokenizer
 
 SMALL = {"<s>": 0.0, "</s>": 0.0, "<unk>": 0.0, "▁": -4.0, "▁a": -2.0, "b": -2.0, "ab": -2.5, "▁ab": -5.0,
          "c": -3.0}  # fmt: skip

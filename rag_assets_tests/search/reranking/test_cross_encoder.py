@@ -9,7 +9,7 @@ import pytest
 
 from rag_assets.core.errors import MissingModel, RerankingTooSlow
 from rag_assets.search.reranking.base import FoundPassage
-from rag_assets.search.reranking.cross_encoder import (
+from rag_assets.search.reranking.rerankers import (
     BATCH,
     CrossEncoder,
     files_of_folder,

@@ -8,7 +8,7 @@ import pytest
 from rag_assets.core.settings import EmbeddingSettings
 from rag_assets.search.embedding.token_vectors import PassageTokens, open_token_encoder
 from rag_assets.search.reranking.base import Reranker
-from rag_assets.search.reranking.late_interaction import LateInteraction, SharedWords, best_stretch
+from rag_assets.search.reranking.rerankers import LateInteraction, SharedWords, best_stretch
 from rag_assets_tests.search.reranking.candidates import candidates_of
 
 QUESTION = "How long does the virus stay infectious on steel?"

@@ -15,7 +15,7 @@ from rag_assets.core.text.works import normal_doi
 from rag_assets.corpus.records.byline import person_of
 from rag_assets.evaluation.history import read_history
 from rag_assets.faces.server.dependencies import SharedDep, counts_as_upload
-from rag_assets.library.corrections import correct
+from rag_assets.library.paper_uploads import correct
 from rag_assets.pipeline.runs.requests import RunProgress
 
 router = APIRouter(prefix="/api")
