@@ -43,20 +43,6 @@ def first_sentence(live: Live) -> dict[str, Any]:
     }
 
 
-def test_a_paper_is_listed_with_what_can_be_done_with_it(live: Live) -> None:
-    """The list is where a user sees that an upload was not read, and why."""
-    papers = {paper["paper_id"]: paper for paper in got(live, "/api/papers")["papers"]}
-
-    assert (papers[DRAWN]["state"], papers[DRAWN]["has_pages"]) == ("ready", True)
-    assert (papers["ferritin"]["state"], papers["ferritin"]["has_pages"]) == ("ready", False)
-    assert papers["ferritin"]["title"] == "Ferritin in athletes"
-    assert papers["ferritin"]["abstract"] == got(live, "/api/papers/ferritin")["abstract"] == ""
-    assert papers[BROKEN]["state"] == "quarantined"
-    assert papers[BROKEN]["reason"].startswith(
-        "broken.pdf is broken: PDFium finds no readable structure in it"
-    )
-
-
 def test_papers_are_found_by_title_and_text(live: Live) -> None:
     """Who looks for a paper remembers a name on it, or a phrase in it, and seldom its whole
     title."""

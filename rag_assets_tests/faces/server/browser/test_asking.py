@@ -198,6 +198,12 @@ def streamed(*events: tuple[str, object]) -> str:
     )
 
 
+def done(row: dict[str, object], **more: object) -> tuple[str, dict[str, object]]:
+    """The last event of an answer."""
+    known = {"conversation_id": None, "turn": None, "seconds": 1, "dropped": [], "notes": []}
+    return "done", {**known, "answer": row, **more}
+
+
 def answer_with(page: Page, body: str) -> None:
     """Let the server's answer be this stream: what only a model drafts, or a broken connection
     leaves."""
@@ -221,15 +227,7 @@ def test_what_a_model_drafted_and_did_not_hold_is_told_under_what_was_left_out(
         {"reason": "contradicted", "message": "Its numbers are not those of its quote.", "n": 1},
     ]
     open_page(page, live_shelf)
-    done = {
-        "answer": ROW,
-        "conversation_id": None,
-        "turn": None,
-        "seconds": 1,
-        "dropped": dropped,
-        "notes": [],
-    }
-    answer_with(page, streamed(("claim", {"number": 1, **CLAIM}), ("done", done)))
+    answer_with(page, streamed(("claim", {"number": 1, **CLAIM}), done(ROW, dropped=dropped)))
 
     turn = ask(page, HERON_QUESTION)
     turn.get_by_text("What was left out (3)").click()
@@ -249,7 +247,6 @@ def test_what_came_near_is_open_below_a_refusal_and_closed_below_an_answer(
     it."""
     (citation,) = CLAIM["citations"]
     near = {**CLAIM, "text": MARKUP, "citations": [citation]}
-    done = {"conversation_id": None, "turn": None, "seconds": 1, "dropped": [], "notes": []}
     refusal = {
         **ROW,
         "answer": "Not enough information.",
@@ -258,7 +255,7 @@ def test_what_came_near_is_open_below_a_refusal_and_closed_below_an_answer(
         "nearest": [near],
     }
     open_page(page, live_shelf)
-    answer_with(page, streamed(("done", {**done, "answer": refusal})))
+    answer_with(page, streamed(done(refusal)))
 
     refused = ask(page, HERON_QUESTION).locator("details.nearest")
 
@@ -270,7 +267,7 @@ def test_what_came_near_is_open_below_a_refusal_and_closed_below_an_answer(
     expect(page.locator("#reader")).to_contain_text(citation["quote"])
 
     page.unroute("**/api/answers")
-    answer_with(page, streamed(("done", {**done, "answer": {**ROW, "nearest": [near]}})))
+    answer_with(page, streamed(done({**ROW, "nearest": [near]})))
     answered = ask(page, HERON_QUESTION).locator("details.nearest")
 
     expect(answered.locator("summary")).to_have_text(
@@ -285,15 +282,7 @@ def test_the_card_tells_support_words_of_a_model_and_a_quote_that_is_not_word_fo
     """These are the citations to be looked at twice, and the page on which one stands may be
     unknown."""
     open_page(page, live_shelf)
-    done = {
-        "answer": ROW,
-        "conversation_id": None,
-        "turn": None,
-        "seconds": 1,
-        "dropped": [],
-        "notes": [],
-    }
-    answer_with(page, streamed(("claim", {"number": 1, **CLAIM}), ("done", done)))
+    answer_with(page, streamed(("claim", {"number": 1, **CLAIM}), done(ROW)))
     turn = ask(page, HERON_QUESTION)
 
     turn.locator(".mark").hover()
@@ -309,23 +298,11 @@ def test_a_quote_that_ocr_read_says_so_beside_its_page(page: Page, live_shelf: L
     """Letters and digits of a scan may be wrong, and nothing else on the page tells."""
     open_page(page, live_shelf)
     citation = {**CITATION, "page_start": 2, "page_end": 2, "is_by_ocr": True}
-    answer_with(page, done_with({**ROW, "claims": [{**CLAIM, "citations": [citation]}]}))
+    answer_with(page, streamed(done({**ROW, "claims": [{**CLAIM, "citations": [citation]}]})))
 
     turn = ask(page, HERON_QUESTION)
 
     expect(turn.locator(".sources")).to_contain_text("p. 2, read by OCR")
-
-
-def done_with(row: dict[str, object]) -> str:
-    done = {
-        "answer": row,
-        "conversation_id": None,
-        "turn": None,
-        "seconds": 1,
-        "dropped": [],
-        "notes": [],
-    }
-    return streamed(("done", done))
 
 
 def test_a_row_of_a_table_is_drawn_as_a_small_table(page: Page, live_shelf: Live) -> None:
@@ -337,7 +314,7 @@ def test_a_row_of_a_table_is_drawn_as_a_small_table(page: Page, live_shelf: Live
         "citations": [{**CITATION, "quote": quote}],
     }
     open_page(page, live_shelf)
-    answer_with(page, done_with({**ROW, "claims": [row, CLAIM]}))
+    answer_with(page, streamed(done({**ROW, "claims": [row, CLAIM]})))
 
     claims = ask(page, HERON_QUESTION).locator(".claim")
 
