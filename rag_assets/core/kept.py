@@ -197,7 +197,8 @@ class Kept(Generic[Value]):
     def missing(self, keys: Collection[str]) -> list[str]:
         """The keys whose entries are absent or damaged, each once, in the given order."""
         if self.file.is_as_left:
-            found = self._present(keys)
+            # the keys that have entries, damaged ones included
+            found = {key for batch in _batches(keys) for (key,) in self._all(_PRESENT, batch)}
         else:
             found = {key for key, _ in self._sound(keys)}
         return [key for key in dict.fromkeys(keys) if key not in found]
@@ -259,10 +260,6 @@ class Kept(Generic[Value]):
                     yield key, bytes(content)
                 else:
                     self._warn(key)
-
-    def _present(self, keys: Collection[str]) -> set[str]:
-        """The keys that have entries, damaged ones included."""
-        return {key for batch in _batches(keys) for (key,) in self._all(_PRESENT, batch)}
 
     def _read(self, database: sqlite3.Connection, keys: str) -> list[tuple[str, bytes, int, float]]:
         """Key, content, checksum and time of last use of the entries. keys: a JSON list."""

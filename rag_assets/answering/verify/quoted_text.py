@@ -237,12 +237,10 @@ def _table(block: re.Match[str]) -> QuotedTable | None:
         rows.append(TableRow(start, start + len(line[0]), cells, heading))
     if not any(sum(bool(cell.column) for cell in row.cells) > 1 or _has_value(row) for row in rows):
         return None  # a formula or a command with a bar in it
-    named = tuple(dropwhile(lambda row: not _has_value(row) and not _has_columns(row), rows))
+    named = tuple(
+        dropwhile(lambda row: not any(cell.is_value or cell.column for cell in row.cells), rows)
+    )
     return QuotedTable("\n".join(caption), named, "\n".join(notes))
-
-
-def _has_columns(row: TableRow) -> bool:
-    return any(cell.column for cell in row.cells)
 
 
 def _has_value(row: TableRow) -> bool:

@@ -48,7 +48,8 @@ def markdown_table(rows: Sequence[Mapping[str, Any]]) -> str:
         return "*none*"
     columns = list(rows[0])
     shown = [
-        "| " + " | ".join(_cell(row.get(column)) for column in columns) + " |"
+        # text of papers is escaped: it must not break the table or make links and images
+        "| " + " | ".join(_short(row.get(column)).translate(_ESCAPED) for column in columns) + " |"
         for row in rows[:MOST_ROWS]
     ]
     is_wide = len(columns) > _N_COLUMNS_IN_LINE or max(map(len, shown)) > _CHARS_OF_ROW_IN_LINE
@@ -68,12 +69,6 @@ def table(rows: Sequence[Mapping[str, Any]]) -> dg.MetadataValue[Any]:
     if n_more := len(rows) - len(shown):
         shown.append(dict.fromkeys(rows[0], "") | {next(iter(rows[0])): f"… and {n_more} more"})
     return dg.MetadataValue.table(list(map(dg.TableRecord, shown)))
-
-
-def _cell(value: Any) -> str:
-    """A value as one cell. Text of papers is escaped: it must not break the table or make links and
-    images."""
-    return _short(value).translate(_ESCAPED)
 
 
 def _short(value: Any) -> str:

@@ -3,7 +3,7 @@ page in the UI."""
 
 import logging
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from statistics import fmean
 from typing import Any
 
@@ -103,7 +103,9 @@ def _made(file: AnsweredFile, settings: Settings) -> Made:
         publish,
         _facts(file.update) | files,
         {
-            "answers": table(sorted(map(_row, results), key=_order)),
+            "answers": table(
+                sorted(map(_row, results), key=lambda row: _ORDER.index(row["state"]))
+            ),
             "answers_in_full": answers_page(results),
         },
     )
@@ -134,6 +136,7 @@ def _facts(update: AnswerUpdate) -> dict[str, Any]:
     }
 
 
+_ORDER = ("refused", "withheld", "single source", "answered")
 _ROOM_FOR_NOTE = 500
 _ROW_CHARS = 100
 """Of a question and of an answer in the table, whose columns are narrow."""
@@ -165,10 +168,6 @@ def _row(result: QAResult) -> dict[str, Any]:
         "answer": textwrap.shorten(answer, _ROW_CHARS, placeholder=" …"),
         "pages": ["?" if page is None else page for page in dict.fromkeys(pages)],
     }
-
-
-def _order(row: Mapping[str, Any]) -> int:
-    return ("refused", "withheld", "single source", "answered").index(row["state"])
 
 
 def _state(result: QAResult) -> str:

@@ -74,8 +74,9 @@ def embed_missing(
         logger.info("Embedding %d passages with %s.", len(missing), embedder.identity)
     n_done, lost = 0, dict[str, str]()
     batches = _requests(embedder, missing, batch_size)
+    embed = embed or (lambda batches: ((one, embedder.embed_passages(one)) for one in batches))
     try:
-        for batch, vectors in embed(batches) if embed else _one_by_one(embedder, batches):
+        for batch, vectors in embed(batches):
             n_done += len(batch)
             if isinstance(vectors, Failure):
                 lost |= _lost(batch, vectors)
@@ -107,10 +108,6 @@ def _lost(batch: Batch, failure: Failure) -> dict[str, str]:
     if failure.raised:
         raise failure.raised
     return dict.fromkeys(batch, failure.reason)
-
-
-def _one_by_one(embedder: Embedder, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Vectors]]:
-    return ((batch, embedder.embed_passages(batch)) for batch in batches)
 
 
 def _requests(embedder: Embedder, texts: Batch, batch_size: int) -> Iterator[Batch]:
