@@ -76,6 +76,28 @@ def test_authors_that_one_reading_alone_gives_are_null_where_a_place_may_be_amon
     assert read(tmp_path, draw).authors == ()
 
 
+def test_a_title_that_metadata_and_page_say_wins_over_a_larger_notice(tmp_path: Path) -> None:
+    """A page before an accepted manuscript shows "Accepted Manuscript" in the largest letters."""
+
+    def draw(canvas: Canvas) -> None:
+        canvas.setTitle(TITLE)
+        heading(canvas, "Accepted Manuscript", top=40, size=18)
+        lines(canvas, [TITLE, "", "Ada Lund, Bo Moe", "", *prose("sheep", 8)], top=90)
+
+    assert read(tmp_path, draw).title == TITLE
+
+
+def test_a_title_of_signs_is_null(tmp_path: Path) -> None:
+    """A font without a table of its letters gave a title that no reader could search."""
+
+    def draw(canvas: Canvas) -> None:
+        heading(canvas, "Iron in the blood of", top=40, size=18)
+        lines(canvas, ["sheep"], left=245, top=50, font="ZapfDingbats", size=18)
+        lines(canvas, ["Abstract", *prose("sheep", 8)], top=140)
+
+    assert read(tmp_path, draw).title is None
+
+
 def test_a_title_that_only_the_text_below_confirms_is_null_beside_larger_words(
     tmp_path: Path,
 ) -> None:

@@ -5,6 +5,7 @@ A cover is a page that only announces the paper; the title on the page after it 
 """
 
 import re
+import unicodedata
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -73,7 +74,8 @@ def _share_a_column(above: LineGroup, group: LineGroup) -> bool:
 def _goes_on(above: LineGroup, group: LineGroup, body: BodyStyle) -> bool:
     """Whether a group is the next part of the title that begins in the group above it.
 
-    Both are large, close to each other, of one style, and no heading of a section.
+    Both are large, close to each other, and no heading of a section. After a colon that is enough;
+    else both have the same style.
     """
     if not above.is_prose or group.kind is not GroupKind.TEXT or above.is_aside or group.is_aside:
         return False
@@ -85,6 +87,8 @@ def _goes_on(above: LineGroup, group: LineGroup, body: BodyStyle) -> bool:
     is_large = min(above.size, group.size) >= _LARGER * body.size
     if not is_large or heading_number(texts[1]) or any(map(is_plain_section_name, texts)):
         return False
+    if texts[0].rstrip().endswith(":"):  # a subtitle may have a style of its own
+        return True
     style, other = HeadingStyle.of(above), HeadingStyle.of(group)
     # several words in capitals below small letters are something else, such as the authors
     turns_to_capitals = not style.is_caps and other.is_caps and len(texts[1].split()) > 1
@@ -153,11 +157,13 @@ class TitleReader:
         the page prints it and it has the same words or more, or if no group is like a title."""
         said, printed = sane_title(self.metadata), " ".join(map(_plain, page))
         is_said = len(said.split()) >= _MIN_WORDS_REPEATED and _holds(printed, said)
-        if group is None:
+        if group is None or not _is_readable(joined):
             return said if is_said else ""
         at = page.index(group)
-        # half a pair of brackets is what a footnote left
-        if not self._is_confirmed(at, page) or joined.count("(") != joined.count(")"):
+        right_below = " ".join(map(_plain, page[at + 1 : at + 1 + _NAMES_BELOW]))
+        if is_said and _holds(right_below, said):  # what stands in larger letters is a notice
+            return said
+        if not self._is_confirmed(at, page):
             return ""
         shown = _FOOTNOTE_MARKS.sub("", joined) or joined
         return said if _holds(said, shown) and _holds(printed, said) else shown
@@ -273,6 +279,13 @@ def _may_be_title(group: LineGroup) -> bool:
 
 def _plain(group: LineGroup) -> str:
     return group.plain_text
+
+
+def _is_readable(text: str) -> bool:
+    """Whether a text has no symbols in it, and its brackets are in pairs. A font without a table of
+    its letters leaves symbols in the place of some letters, and a footnote may leave a bracket."""
+    has_symbols = any(unicodedata.category(character) == "So" for character in text)
+    return not has_symbols and text.count("(") == text.count(")")
 
 
 def _holds(text: str, part: str) -> bool:
