@@ -57,7 +57,7 @@ from rag_assets.core.settings import ExtractiveSettings
 from rag_assets.core.text.headings import is_of_abstract
 from rag_assets.core.text.terms import terms_of
 from rag_assets.questions import QuestionKind, QuestionPart, ReadQuestion, read
-from rag_assets.questions.reading import asked_of_each, asks_which_papers
+from rag_assets.questions.reading import THIS_PAPER, asked_of_each, asks_which_papers
 from rag_assets.search.retrieval.elements import asked_for, words_of_title
 from rag_assets.search.retrieval.named_works import (
     asked_of_one,
@@ -67,7 +67,7 @@ from rag_assets.search.retrieval.named_works import (
     works_compared,
 )
 
-EXTRACTIVE_VERSION = 20
+EXTRACTIVE_VERSION = 21
 """Part of the key of drafts: raise it when the code makes another answer of the same contexts."""
 _SURE_FROM, _UNMENTIONED_WORDS = 0.9, 2
 """A part is not answered if the relevance of its best candidate is below the first and as many of
@@ -195,7 +195,11 @@ class ExtractiveAnswerer:
                 # "and when did it appear?" asks about the papers of the parts before.
                 title_pages = [one for one in contexts if one.paper_id in cited_papers]
             claims = tuple(publication_claims(part.text, part.searched, title_pages, part.lines))
-            if claims or part.lines or asks_about_a_work(part.text):
+            # without a rule that is sure of it, sentences may answer, if a model reads them
+            is_surely_asked = bool(part.lines) and (
+                THIS_PAPER in part.text or not is_asked_in_english(part.text)
+            )
+            if claims or is_surely_asked or asks_about_a_work(part.text):
                 found[part.text] = claims
         return found
 

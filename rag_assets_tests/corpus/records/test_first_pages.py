@@ -48,12 +48,22 @@ def with_names_again(canvas: Canvas) -> None:
     lines(canvas, ["Abstract", *prose("sheep", 8)], top=160)
 
 
+def in_a_grid(canvas: Canvas) -> None:
+    """Two authors of one place stand one above the other, beside the place of a third."""
+    heading(canvas, TITLE, top=40, size=18)
+    lines(canvas, ["Ada Lund", "Carl Ness"], left=60, top=90, font="Helvetica-Bold", size=11)
+    lines(canvas, ["Bo Moe"], left=260, top=90, font="Helvetica-Bold", size=11)
+    lines(canvas, ["Norse Herds"], left=260, top=103)
+    lines(canvas, ["Abstract", *prose("sheep", 8)], top=150)
+
+
 @pytest.mark.parametrize(
     ("draw", "authors"),
     [
         (with_places_like_names, ["Ada Lund", "Bo Moe"]),
         (in_capitals, ["Ada Lund", "Bo Moe"]),
         (with_names_again, ["Ada Lund", "Bo Moe"]),
+        (in_a_grid, ["Ada Lund", "Carl Ness", "Bo Moe"]),
     ],
 )
 def test_authors_are_told_from_places_of_work_by_their_letters(
