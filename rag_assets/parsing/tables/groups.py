@@ -122,6 +122,11 @@ class Groups:
             return (name,)
         if not open_.rows:
             return (*open_.path, name)
+        left = _left(name)
+        lefts = [*map(_left, open_.path), left]
+        if max(lefts) - min(lefts) > _LEAST_INDENT:  # names are indented: the outer ones stay
+            outer = [cell for cell in open_.path if _left(cell) + _LEAST_INDENT < left]
+            return (*outer, name)
         # a name that is repeated, or follows a repeated one, is below the same outer groups
         is_repeated = max(self._n_groups_with[cell.text] for cell in (name, open_.path[-1])) > 1
         inner = [cell for cell in open_.path if not self._is_title(cell)]

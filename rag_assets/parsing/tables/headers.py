@@ -259,11 +259,12 @@ class _LaterHeaders:
             for col in range(grid.n_columns)
         ]
         self._has_values = [any(map(is_value, texts)) for texts in columns]
+        self._is_of_values = [2 * sum(map(is_value, texts)) > len(texts) for texts in columns]
 
     def begins_at(self, row: int) -> bool:
         """Whether a row is a later header. One of these must hold: it repeats a row of the header,
-        perhaps with other numbers ("2019 | 2018" below "2020 | 2019"); the source marks it; it and
-        the header are in capitals."""
+        perhaps with other numbers ("2019 | 2018" below "2020 | 2019"); the source marks it; it has
+        names in columns of values; it and the header are in capitals."""
         grid, (name, *texts) = self._grid, self._grid.texts[row]
         if row < self._end or not any(texts):
             return False
@@ -278,7 +279,7 @@ class _LaterHeaders:
             return is_same or not name or name in header_names or self._repeats_rows(row)
         if len(grid.text_cells(row)) < 2:
             return False
-        if _is_marked(grid, row):
+        if _is_marked(grid, row) or (not name and self._names_columns_of_values(row)):
             return True
         are_columns = [bool(text) for text in texts] == self._has_values[1:]
         are_capitals = all(
@@ -295,6 +296,19 @@ class _LaterHeaders:
             and any(texts)
             and _has_only_words(texts)
             and not all(map(is_aside, filter(None, texts)))
+        )
+
+    def _names_columns_of_values(self, row: int) -> bool:
+        """Whether all texts of a row are different names, in columns that contain mostly values,
+        and there is a value right below one of them."""
+        texts, rows_below = self._grid.texts[row], self._grid.texts[row + 1 : row + 2]
+        columns = [col for col, text in enumerate(texts) if text]
+        is_above_value = any(is_value(below[col]) for below in rows_below for col in columns)
+        return (
+            is_above_value
+            and 1 < len({texts[col] for col in columns}) == len(columns)
+            and all(self._is_of_values[col] and kind_of(texts[col]) == "words" for col in columns)
+            and not any(is_aside(texts[col]) or texts[col][0].islower() for col in columns)
         )
 
     def _repeats_rows(self, row: int) -> bool:

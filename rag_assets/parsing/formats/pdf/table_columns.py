@@ -67,9 +67,16 @@ class PlacedText:
     def text(self) -> str:
         return " ".join(word.text for word in self.words)
 
+    def begins_at(self, place: tuple[float, float]) -> bool:
+        return abs(self.left - place[0]) <= _ALIGNED * self.words[0].size
+
     @property
     def is_bold(self) -> bool:
         return all(word.bold > 0.5 for word in self.words)
+
+    @property
+    def is_italic(self) -> bool:
+        return all(word.italic > 0.5 for word in self.words)
 
     @property
     def is_value(self) -> bool:
@@ -424,11 +431,14 @@ def with_spanners(
     """The header lines of a table, each name with the columns it is printed for.
 
     A short rule below a name shows its columns. Without a rule, a name above others gets the
-    columns that it is centred over, or only its own if it is aligned with that one."""
+    columns that it is centred over, or only its own if it is aligned with that one. In a line of
+    italics above an upright line, names that begin where their columns do reach up to the next
+    name."""
     spread: list[list[Placed]] = []
     for nth in reversed(range(len(lines))):
         line = lines[nth]
         done: list[Placed] = []
+        reaches = _is_set_apart(line, lines[nth + 1 : nth + 2], columns)
         for at, one in enumerate(line):
             start = done[-1].end if done else 0
             stop = line[at + 1].first if at + 1 < len(line) else len(columns)
@@ -440,11 +450,29 @@ def with_spanners(
             over = _ruled_below(one, lines[nth + 1 :], columns, own)
             if nth and nth + 1 == len(lines) == nth + len(line) and is_aside(one.text.text):
                 over = 0, 1  # the unit of all values stands in the corner
+            elif over is None and reaches and one.first:
+                over = one.first, stop
             elif over is None and nth + 1 < len(lines):
                 over = _centred_over(one, columns, min(start, one.first), max(stop, one.end))
             done.append(Placed(one.text, *over) if over else one)
         spread.insert(0, done)
     return spread
+
+
+def _is_set_apart(
+    line: Sequence[Placed], below: Sequence[Sequence[Placed]], columns: Sequence[Interval]
+) -> bool:
+    """Whether a header line in italics is above upright names of columns.
+
+    It has at least two names in italics, each beginning where its column does. The line below has
+    an upright name for each column from the first of these names on."""
+    groups = [one for one in line if one.first]
+    names = [one for own in below for one in own if groups and one.first >= groups[0].first]
+    return (
+        1 < len(groups) < len(names) == len(columns) - groups[0].first
+        and all(one.text.is_italic and one.text.begins_at(columns[one.first]) for one in groups)
+        and not any(one.text.is_italic for one in names)
+    )
 
 
 def _ruled_below(

@@ -11,6 +11,7 @@ from itertools import pairwise, takewhile
 from typing import Any
 
 from rag_assets.core.domain import Cell
+from rag_assets.parsing.formats.pdf.blocks import without_bullet
 from rag_assets.parsing.formats.pdf.drawings import Drawings, Rectangle, Rule
 from rag_assets.parsing.formats.pdf.glyphs import Frame
 from rag_assets.parsing.formats.pdf.printed_table import Printed
@@ -39,12 +40,14 @@ from rag_assets.parsing.formats.pdf.table_rows import (
     usual_distance,
 )
 from rag_assets.parsing.formats.pdf.text import Segment
+from rag_assets.parsing.tables.grid import shape_of
 
 _MOST_WORDS = 4_000
 _MOST_COLUMNS = 40
 _EDGE = 0.02
 """A rule over the whole table ends at most this share of its width from its edges."""
 _LEAST_EDGE = 4.0
+_SHORT, _LEAST_ROWS = 0.2, 3
 _MEETS = 2.0
 """Rules that end so near each other, in points, meet."""
 
@@ -84,7 +87,9 @@ def read_region(region: TableRegion) -> Printed | None:
     if not all(part.columns for part in parts):
         parts = [_Part(region, lines, headers[0], edges, short)]
     if n_titles := parts[0].n_titles(lines) if parts[0].columns else 0:
-        return read_region(region.below(lines[n_titles:]))
+        table = read_region(region.below(lines[n_titles:]))
+        if table and any(cell.is_header for cell in table.cells):
+            return table
     cells: list[Cell] = []
     for part in parts if parts[0].columns else ():
         below = cells[-1].row + 1 if cells else 0
@@ -94,6 +99,45 @@ def read_region(region: TableRegion) -> Printed | None:
         if cells
         else None
     )
+
+
+def read_list(region: TableRegion, bar: Rectangle) -> Printed | None:
+    """The table of one column in a box whose bar contains its name. None if it has several columns
+    or too few rows.
+
+    A row begins with a bullet. If no row has one, a row begins below white space or below a line
+    that is not full."""
+    lines, (left, _, right, _) = printed_lines(region.words), region.area
+    starts = [without_bullet(line.words[0].text) for line in lines]
+    marked = [start != line.words[0].text for start, line in zip(starts, lines, strict=True)]
+    if any(len(line.texts) > 1 + is_marked for line, is_marked in zip(lines, marked, strict=True)):
+        return None
+    n_names = sum(line.middle < bar[3] for line in lines)
+    least = min((line.top - above.bottom for above, line in pairwise(lines[n_names:])), default=0.0)
+    rows: list[list[PrintedLine]] = []
+    for nth, line in enumerate(lines):
+        above = lines[nth - 1]
+        is_apart = line.top - above.bottom > least + _MEETS or above.right < right - _SHORT * (
+            right - left
+        )
+        if nth in (0, n_names) or (nth > n_names and (marked[nth] if any(marked) else is_apart)):
+            rows.append([])
+        rows[-1].append(line)
+    if not n_names or len(rows) < _LEAST_ROWS:
+        return None
+    cells = tuple(
+        Cell(
+            nth,
+            0,
+            "\n".join(
+                text.text for line in row for text in line.texts if without_bullet(text.text)
+            ),
+            is_header=nth == 0,
+            boxes=(region.frame.box(left, row[0].top, right, row[-1].bottom),),
+        )
+        for nth, row in enumerate(rows)
+    )
+    return Printed(region.frame, region.area, cells, ((left, right),))
 
 
 @dataclass
@@ -128,10 +172,17 @@ class _Part:
     def n_titles(self, lines: Sequence[PrintedLine]) -> int:
         """How many lines at the top are the title of the table, and not names of columns.
 
-        A title is alone in its line. It is over the names of rows and other columns. 0 if such a text occurs again in `lines`, because
+        A title is alone in its line. It is over the names of rows and other columns, or it takes
+        several lines in the middle of the table. 0 if such a text occurs again in `lines`, because
         it is then the name of a group of rows."""
         lone = [own[0] for own in takewhile(lambda own: len(own) == 1, self.names)]
-        titles = list(takewhile(_is_over_names, lone))
+        middle = (self.region.area[0] + self.region.area[2]) / 2
+        in_middle = [one for one in lone if abs(one.text.centre - middle) <= _MEETS]
+        titles = [
+            *takewhile(
+                lambda one: _is_over_names(one) or (len(in_middle) > 1 and one in in_middle), lone
+            )
+        ]
         further = [
             one
             for line in lines[len(titles) :]
@@ -298,13 +349,28 @@ class _TableReading:
         self.rows += rows
 
     def cells(self) -> list[Cell]:
-        """All cells in reading order, rows counted from the first line of the header."""
-        header = _header_rows(self.header)
-        rows, labels, top = self.rows, self.labels, len(header)
+        """All cells in reading order, rows counted from the first line of the header.
+
+        A name above the columns that occurs again between rows, with other numbers ("Age 23", later
+        "Age 33"), is no header: it names only the rows up to there."""
+        again = {shape_of(row.texts()[0]) for row in self.rows if _is_banner(row)}
+        banners = [
+            row
+            for line in self.header
+            if _is_banner(row := PrintedRow([line])) and shape_of(row.texts()[0]) in again
+        ]
+        own = [banner.lines[0] for banner in banners]
+        header = _header_rows([line for line in self.header if line not in own])
+        rows, n_above, top = [*banners, *self.rows], len(banners), len(header)
         cells = [
-            self._cell(nth, one.first, one.texts, col_span=one.end - one.first, is_header=True)
+            self._cell(
+                n_above + nth, one.first, one.texts, col_span=one.end - one.first, is_header=True
+            )
             for nth, row in enumerate(header)
             for one in row.entries()
+        ]
+        labels = [
+            replace(one, start=one.start + n_above, end=one.end + n_above) for one in self.labels
         ]
         named = {(label.column, nth) for label in labels for nth in range(label.start, label.end)}
         leading = {label.column for label in labels}
@@ -319,9 +385,9 @@ class _TableReading:
             for one in labels
         ]
         roles = ["row" if (0, nth) in named else _role(rows, nth) for nth in range(len(rows))]
-        starts = [nth in self.band_starts for nth in range(len(rows))]
+        starts = [nth - n_above in self.band_starts for nth in range(len(rows))]
         for nth, (row, group) in enumerate(zip(rows, groups_of(rows, roles, starts), strict=True)):
-            at = top + nth
+            at = nth if nth < n_above else top + nth
             for entry in (entry for entry in row.entries() if (entry.first, nth) not in named):
                 if roles[nth] in ("group", "banner"):
                     cells.append(
@@ -336,7 +402,9 @@ class _TableReading:
                     )
                 else:
                     cells.append(self._cell(at, 0, entry.texts, is_stub=True, group=group))
-        return sorted(self._with_sideways(cells, top), key=lambda cell: (cell.row, cell.col))
+        return sorted(
+            self._with_sideways(cells, n_above + top), key=lambda cell: (cell.row, cell.col)
+        )
 
     def _with_sideways(self, cells: Sequence[Cell], top: int) -> Sequence[Cell]:
         """The cells with the labels printed at a right angle beside them. The labels are the first

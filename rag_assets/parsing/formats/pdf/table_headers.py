@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from rag_assets.parsing.formats.pdf.drawings import Rule
 from rag_assets.parsing.formats.pdf.table_columns import PlacedText, PrintedLine
+from rag_assets.parsing.tables.grid import shape_of
 
 _MOST_LINES, _MOST_LINES_BELOW_VALUES = 8, 4
 _LEAST_VALUES, _MOST_VALUES = 0.3, 0.5
@@ -56,7 +57,8 @@ def headers_of(
             continue
         start = _first_line_of(lines, nth, end)
         marks, above = _marks_below(lines, nth, short), lines[start - 1]
-        is_set_off = ruled[start - 1] or len(above.texts) == 1
+        is_far = lines[start].top - above.bottom > _LEADING * _height(lines[start])
+        is_set_off = ruled[start - 1] or len(above.texts) == 1 or is_far
         is_apart = (ruled[nth] and not is_grid) or _is_written_apart(lines, start, nth)
         if _comes_again(lines, nth, headers) or (
             is_of_values and (marks or (is_set_off and is_apart))
@@ -80,8 +82,8 @@ def _ends_header(lines: Sequence[PrintedLine], nth: int) -> bool:
 
 
 def _comes_again(lines: Sequence[PrintedLine], nth: int, headers: Sequence[TableHeader]) -> bool:
-    """Whether a line says what the last line of a header says, where the names of rows have the
-    same name or none."""
+    """Whether a line says what the last line of a header says; numbers may differ where the names
+    of rows have the same name or none."""
     (first, *names), above = (
         lines[nth].texts,
         [lines[header.end - 1].texts for header in headers if header.end],
@@ -90,15 +92,27 @@ def _comes_again(lines: Sequence[PrintedLine], nth: int, headers: Sequence[Table
         texts = [text.text for text in names], [text.text for text in other[1:]]
         if texts[0] and texts[0] == texts[1] and (len(names) > 1 or first.text == other[0].text):
             return True
+        if [shape_of(text.text) for text in lines[nth].texts] == [
+            shape_of(text.text) for text in other
+        ]:
+            return True
     return False
 
 
 def _is_written_apart(lines: Sequence[PrintedLine], start: int, nth: int) -> bool:
-    """Whether the first of some lines has a name above several columns, or the last names no rows."""
+    """Whether lines are bold among others that are not, the first has a name above several columns,
+    or the last names no rows."""
+    own = [text for line in lines[start : nth + 1] for text in line.texts]
+    below = [text for line in lines[nth + 1 : nth + 1 + _LINES_TO_VALUES] for text in line.texts]
+    is_bold = all(text.is_bold for text in own) and not any(text.is_bold for text in below)
     names_no_rows = len(lines[nth].texts) > 1 and _names_columns(
         lines[nth], lines[nth + 1 :], may_name_rows=False
     )
-    return names_no_rows or (start < nth and len(lines[start].texts) < len(lines[nth].texts) - 1)
+    return (
+        is_bold
+        or names_no_rows
+        or (start < nth and len(lines[start].texts) < len(lines[nth].texts) - 1)
+    )
 
 
 def _height(line: PrintedLine) -> float:

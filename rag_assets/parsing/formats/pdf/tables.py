@@ -9,7 +9,7 @@ a whole page. A figure ends at them, at other captions and at tables.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress, groupby
+from itertools import compress, groupby, permutations
 from operator import not_
 from unicodedata import category
 
@@ -21,7 +21,7 @@ from rag_assets.parsing.formats.pdf.glyphs import Frame
 from rag_assets.parsing.formats.pdf.layout import Column, Line, lines_in_reading_order
 from rag_assets.parsing.formats.pdf.leads import with_lead
 from rag_assets.parsing.formats.pdf.printed_table import Printed
-from rag_assets.parsing.formats.pdf.table_grid import TableRegion, read_region
+from rag_assets.parsing.formats.pdf.table_grid import TableRegion, read_list, read_region
 from rag_assets.parsing.formats.pdf.table_regions import (
     Captions,
     is_in_figure,
@@ -43,6 +43,7 @@ it."""
 _THIN, _ACROSS = 3.0, 0.9
 """Height in points and share of the width of the text: a rule across the page."""
 _MOST_STEPS, _MOST_FIGURES = 60, 40
+_LEAST_BOX, _MOST_SHADES = 100.0, 100
 
 Boxes = NDArray[np.float64]
 """One row per rectangle: left, top, right, bottom in points of a frame."""
@@ -249,6 +250,11 @@ def lines_with_tables(page: PageText) -> list[list[Line]]:
         drawings = replace(
             drawings, figures=(*drawings.figures, *(figure.area for figure in figures))
         )
+        tables = [
+            table
+            for table in tables
+            if table.area in named or not is_in_figure(table.area, drawings)
+        ]
         layer = replace(layer, segments=outside)
         for at, seen in enumerate(others, nth + 1):
             is_label = [
@@ -271,7 +277,8 @@ def _ruled_tables(
 ) -> list[Printed]:
     """The tables of a layer that are found by what is drawn.
 
-    They are between rules, or in pictures that have the caption of a table and none of a figure. sideways: texts at a right angle to the
+    They are between rules, in pictures that have the caption of a table and none of a figure, or,
+    with one column, in tinted boxes with a bar at the top. sideways: texts at a right angle to the
     layer's, with their places in its frame."""
     pictures = [
         area
@@ -295,7 +302,24 @@ def _ruled_tables(
         )
         if table:
             tables.append(table)
+    for bar, box in _barred_boxes(drawings):
+        area = (box[0], bar[1], box[2], box[3])
+        if captions.is_captioned(area) and not any(shared_size(one.area, area) for one in tables):
+            inside = [word for word in layer.words() if _is_in(word, area)]
+            region = TableRegion(layer.frame, area, inside, drawings_in(drawings, area))
+            if table := read_list(region, bar):
+                tables.append(table)
     return tables
+
+
+def _barred_boxes(drawings: Drawings) -> Iterator[tuple[Rectangle, Rectangle]]:
+    """Pairs of a bar and a tinted box of its width, whose top the bar is."""
+    wide = [one for one in drawings.shades if one[2] - one[0] >= _LEAST_BOX]
+    for bar, box in permutations(wide[:_MOST_SHADES], 2):
+        is_top = min(abs(bar[1] - box[1]), abs(bar[3] - box[1])) <= _THIN
+        is_alike = max(abs(bar[0] - box[0]), abs(bar[2] - box[2])) <= _THIN
+        if is_top and is_alike and 2 * (bar[3] - bar[1]) < box[3] - box[1]:
+            yield bar, box
 
 
 def _lines(

@@ -92,6 +92,66 @@ def test_a_name_over_two_columns_names_both(tmp_path: Path, short: list[Rule]) -
     )
 
 
+@pytest.mark.parametrize(
+    ("font", "stub", "wanted"),
+    [
+        (
+            "Helvetica-Oblique",
+            [],
+            "Sandy Yield: 76.4 | Sandy Protein: 91.5 | Clay Yield: 73.1 | Clay",
+        ),
+        ("Helvetica-Oblique", [(60, "Kind")], "Sandy Yield: 76.4 | Sandy Protein: 91.5 | Clay"),
+        ("Helvetica", [], "Sandy Yield: 76.4 | Protein: 91.5 | Clay Yield: 73.1 | Protein: 94.2"),
+    ],
+    ids=["italics", "beside the name of rows", "first half of a name"],
+)
+def test_names_in_italics_above_upright_ones_reach_to_each_other(
+    tmp_path: Path, font: str, stub: list[Placed], wanted: str
+) -> None:
+    """ "Protein: 91.5" is printed twice in the row, and nothing would say for which soil."""
+    above: list[Placed] = [(210, "Sandy"), (370, "Clay")]
+
+    def draw(canvas: Canvas) -> None:
+        for left, text in [*stub, *above]:
+            lines(canvas, [text], left=left, top=FIRST_ROW, font=font)
+
+    below = [SPANNED[1][1:] if stub else SPANNED[1], *SPANNED[2:]]
+    rules: list[Rule] = [(60, 500, -1), (60, 500, 1), (60, 500, 3)]
+    table = table_rows(below, rules, top=FIRST_ROW + PITCH)
+
+    document = parsed(tmp_path, page((180, ["Table 1: Two measures."]), draw, table))
+
+    assert wanted in written(document)[0]
+
+
+@pytest.mark.parametrize("mark", ["", "•"])
+def test_a_captioned_list_in_a_tinted_box_with_a_bar_is_a_table_of_one_column(
+    tmp_path: Path, mark: str
+) -> None:
+    """As prose, the items run into each other, and none comes with the title of its table."""
+    items = ["Graze the sheep no more than two hours before", "the noon bell", "Rest them at noon"]
+
+    def draw(canvas: Canvas) -> None:
+        for gray, height in ((0.9, 80), (0.4, 18)):
+            canvas.setFillGray(gray)
+            canvas.rect(60, HEIGHT - 190 - height, 240, height, stroke=0, fill=1)
+        canvas.setFillGray(0)
+        lines(canvas, ["Advice for keepers"], left=66, top=203, font="Helvetica-Bold")
+        for nth, item in enumerate(items):
+            lines(canvas, [mark if nth != 1 else ""], left=66, top=222 + 14 * nth)
+            lines(canvas, [item], left=78 if mark else 66, top=222 + 14 * nth)
+
+    document = parsed(tmp_path, page((180, ["Table 1: Care."]), draw, (300, prose("rain", 4))))
+
+    [table] = tables(document)
+    assert table.title == "Table 1: Care."
+    assert [(cell.text.replace("\n", " "), cell.is_header) for cell in table.cells] == [
+        ("Advice for keepers", True),
+        ("Graze the sheep no more than two hours before the noon bell", False),
+        ("Rest them at noon", False),
+    ]
+
+
 def test_a_group_ends_where_the_indentation_returns(tmp_path: Path) -> None:
     """ "Spring sown: All sites" would be a false statement, published as exact."""
     rows = [
@@ -466,21 +526,57 @@ def sales(*header: Sequence[Placed]) -> list[Sequence[Placed]]:
     return [*header, *(list(zip((60, 250, 350, 450), row, strict=True)) for row in rows)]
 
 
-def test_a_header_below_values_begins_another_table(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("second", "rules", "last"),
+    [
+        (
+            [[(60, "Rates"), (250, "Low"), (350, "High"), (450, "Mean")]],
+            (0, 1, 3, 4, 6),
+            "Rates: Rice | Low: 6.2 | High: 3.1 | Mean: 9",
+        ),
+        (
+            [[(60, "Sales"), (250, "2018"), (350, "2017"), (450, "Change")]],
+            (0, 6),
+            "Sales: Rice | 2018: 6.2 | 2017: 3.1 | Change: 9",
+        ),
+    ],
+    ids=["a header between rules", "the same header with other years"],
+)
+def test_a_header_below_values_begins_another_table(
+    tmp_path: Path, second: list[Sequence[Placed]], rules: Sequence[float], last: str
+) -> None:
     """Its values had the names of the table above."""
     first = [(60, "Sales"), (250, "2019"), (350, "2018"), (450, "Change")]
-    second = [(60, "Rates"), (250, "Low"), (350, "High"), (450, "Mean")]
-    rules: list[Rule] = [(60, 500, after) for after in (0, 1, 3, 4, 6)]
+    drawn = table_rows([*sales(first), *sales(*second)], [(60, 500, after) for after in rules])
 
-    document = parsed(
-        tmp_path,
-        page((180, ["Table 1: Sales."]), table_rows([*sales(first), *sales(second)], rules)),
-    )
+    document = parsed(tmp_path, page((180, ["Table 1: Sales."]), drawn))
 
     assert written(document)[1:] == [
         "Sales: Rice | 2019: 6.2 | 2018: 3.1 | Change: 9",
-        "Rates: Tea | Low: 4.2 | High: 5.1 | Mean: 7",
-        "Rates: Rice | Low: 6.2 | High: 3.1 | Mean: 9",
+        last.replace("Rice", "Tea")
+        .replace("6.2", "4.2")
+        .replace("3.1", "5.1")
+        .replace(": 9", ": 7"),
+        last,
+    ]
+
+
+def test_a_second_banner_ends_the_first(tmp_path: Path) -> None:
+    """ "Year ended 2018 / Tea" stood beside a column "Year ended 2019"."""
+    names = [(250, "Reported"), (350, "Organic"), (450, "Change")]
+    rows = [*sales([(330, "Year ended 2019")], names), *sales([(330, "Year ended 2018")])]
+
+    document = parsed(
+        tmp_path,
+        page(
+            (180, ["Table 1: Sales."]),
+            table_rows(rows, [(60, 500, after) for after in (0, 2, 4, 5, 7)]),
+        ),
+    )
+
+    assert written(document)[::2] == [
+        f"Year ended {year} / Tea | Reported: 4.2 | Organic: 5.1 | Change: 7"
+        for year in (2019, 2018)
     ]
 
 
@@ -571,19 +667,29 @@ def test_text_over_a_picture_of_a_grid_is_a_table(tmp_path: Path) -> None:
     assert written(document)[0] == "Sales: Tea | 2019: 4.2 | 2018: 5.1 | Change: 7"
 
 
-def test_a_title_drawn_into_the_frame_of_a_table_names_no_column(tmp_path: Path) -> None:
-    """ "The herds that were counted Sold: 2" was a name that no column has."""
-    title = "The herds that were counted in each county are:"
+@pytest.mark.parametrize(
+    "titles",
+    [
+        [(246, "Hill Farms"), (238, "Count of herds")],
+        [(60, "The herds that were counted in each county are:")],
+    ],
+    ids=["in the middle", "a sentence"],
+)
+def test_a_title_drawn_into_the_frame_of_a_table_names_no_column(
+    tmp_path: Path, titles: list[Placed]
+) -> None:
+    """ "Count of herds Sold: 2" was a name that no column has."""
     names = [(60, "County"), (160, "At first"), (250, "Sold"), (330, "Born"), (420, "At last")]
     rows = [[(60, f"Hill {n}"), *((left, f"{n}.5") for left, _ in names[1:])] for n in (1, 2, 3)]
-    rules: list[Rule] = [(60, 480, 0), (60, 480, 5)]
+    rules: list[Rule] = [(60, 480, 0), (60, 480, len(titles) + 4)]
+    drawn = table_rows([*([one] for one in titles), names, *rows], rules)
 
-    document = parsed(tmp_path, page(table_rows([[(60, title)], names, *rows], rules)))
+    document = parsed(tmp_path, page(drawn))
 
     assert written(document)[0] == (
         "County: Hill 1 | At first: 1.5 | Sold: 1.5 | Born: 1.5 | At last: 1.5"
     )
-    assert title not in tables(document)[0].text
+    assert "".join(text for _, text in titles)[:10] not in tables(document)[0].text
 
 
 def test_columns_of_prose_below_a_running_head_take_no_caption(tmp_path: Path) -> None:
