@@ -1,10 +1,11 @@
 """Trains the layer of `rag_assets.search.retrieval.question_kinds`, and counts what it reads rightly.
 
 The questions beside this file were written by four language models that had papers and reports to
-look at and no code, with what each asks for: `train.jsonl`, `check.jsonl` (looked at while the way of pooling was chosen) and
-`final.jsonl` (looked at once). Their label "summary" is not trained. Questions that ask for none of
-it come from `reader_training/written`, and from SQuAD and XQuAD, if a folder with them is given.
-XQuAD is split by article: one half is trained on, one half counts false alarms.
+look at and no code, with what each asks for: `train.jsonl`, `check.jsonl` (looked at while the way
+of pooling was chosen) and `final.jsonl` (looked at once). Their label "summary" is not trained.
+Questions that ask for none of it come from `reader_training/written`, and from SQuAD and XQuAD, if
+a folder with them is given. XQuAD is split by article: one half is trained on, one half counts
+false alarms.
 
 Usage: python -m benchmarks.question_kinds [--reader FOLDER] [--write]
 """
