@@ -63,7 +63,11 @@ from rag_assets.search.embedding.hosted_models import is_hosted
 from rag_assets.search.embedding.missing_vectors import stores_tokens
 from rag_assets.search.embedding.providers import embedder_facts, open_embedder
 from rag_assets.search.embedding.token_store import TokenStore
-from rag_assets.search.embedding.token_vectors import PassageTokens, open_token_encoder
+from rag_assets.search.embedding.token_vectors import (
+    PassageTokens,
+    TokenEncoder,
+    open_token_encoder,
+)
 from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets.search.reranking.rerankers import RerankerResources, open_reranker
 from rag_assets.search.reranking.trained_reader import open_sentence_reader
@@ -139,11 +143,8 @@ class KeptVectors:
         return [found[text] for text in texts]
 
 
-def passage_tokens(settings: Settings) -> PassageTokens:
+def passage_tokens(settings: Settings, encoder: TokenEncoder) -> PassageTokens:
     """Computes the token vectors of passages, or reads them if they are stored."""
-    encoder = open_token_encoder(
-        settings.embedding, settings.paths.models, settings.execution.n_workers
-    )
     if not stores_tokens(settings.embedding):
         return PassageTokens(encoder)
     return PassageTokens(encoder, TokenStore(KeptFile(settings.paths.vectors), encoder.identity))
@@ -209,8 +210,10 @@ class Engine:
         self._loading = RLock()
         self._parts: dict[str, Any] = {}
         """Name of the method that opened a part -> the part; see `_opened_once`."""
-        self._tokens = passage_tokens(settings)
-        encoder = open_token_encoder(settings.embedding, settings.paths.models)
+        encoder = open_token_encoder(
+            settings.embedding, settings.paths.models, settings.execution.n_workers
+        )
+        self._tokens = passage_tokens(settings, encoder)
         self._read = partial(read, model=QuestionKinds(encoder).asked)
 
     def __enter__(self) -> Self:

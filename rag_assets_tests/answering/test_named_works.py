@@ -1,17 +1,29 @@
 """Questions about a work: only the paper that bears its name answers them."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from rag_assets.answering.drafts import DraftAnswer
+from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.core.domain import Context, PaperFacts
+from rag_assets.core.settings import ExtractiveSettings
+from rag_assets.questions import QuestionKind, read
+from rag_assets.questions.reading import Asked
 from rag_assets.search.retrieval.named_works import (
     work_asked_for,
     works_compared,
     writers_asked_for,
 )
-from rag_assets_tests.answering.builders import chunk, context, drafted, texts_of, title_page
+from rag_assets_tests.answering.builders import (
+    chunk,
+    context,
+    drafted,
+    readers,
+    texts_of,
+    title_page,
+)
 
 SHEEP_PAGE = chunk(
     "lund2019",
@@ -272,12 +284,28 @@ def test_the_work_that_is_asked_for_is_told_from_what_it_is_called(question: str
     )
 
 
-def test_this_paper_is_the_one_that_everything_found_is_of() -> None:
-    """The words around it are those of any sentence in any language, and name no other work."""
-    question = "Please tell everybody on this paper: who are the authors?"
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [
+        ("¿Los autores de this paper?", ["Authors: Ada B Lund; Berit Moe"]),
+        ("¿Los autores de the paper?", []),
+        ("Who wrote the reply to this paper?", []),
+        ("Who wrote the work on iron that this paper cites?", []),
+    ],
+)
+def test_this_paper_is_the_one_that_everything_found_is_of(question: str, line: list[str]) -> None:
+    """Words of another language around it name no work; those of a wording that rules know may."""
 
-    assert said(question, context(SHEEP), title_page(SHEEP_PAGE)) == [
-        "Authors: Ada B Lund; Berit Moe"
-    ]
-    assert said(question) == []
-    assert said(question.replace("this", "the"), context(SHEEP), title_page(SHEEP_PAGE)) == []
+    def model(text: str) -> Asked:
+        return Asked(frozenset({QuestionKind.PUBLICATION}), ("Authors",))
+
+    answerer = ExtractiveAnswerer(
+        readers(),
+        ExtractiveSettings(min_relevance=0.3),
+        min_sources=1,
+        read=partial(read, model=model),
+    )
+    found = answerer.draft(question, [context(SHEEP), title_page(SHEEP_PAGE)])
+
+    assert [claim.text for claim in found.claims] == line
+    assert answerer.draft(question, FOUND).claims == ()

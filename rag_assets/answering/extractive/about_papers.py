@@ -100,7 +100,8 @@ def publication_claims(
     ]
     papers = {one.paper_id: one.paper for one in pages}
     question = asked if names_a_paper(asked) else searched
-    is_one = THIS_PAPER in asked and len({one.paper_id for one in contexts}) == 1
+    # "the reply to this paper" names another work, so wordings that rules know are not enough
+    is_one = lines and THIS_PAPER in asked and len({one.paper_id for one in contexts}) == 1
     if names_a_paper(question) and not is_one:
         meant = papers_meant(question, papers)
     elif len(papers) == 1 or points_at_papers(question):

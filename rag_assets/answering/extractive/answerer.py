@@ -67,7 +67,7 @@ from rag_assets.search.retrieval.named_works import (
     works_compared,
 )
 
-EXTRACTIVE_VERSION = 21
+EXTRACTIVE_VERSION = 22
 """Part of the key of drafts: raise it when the code makes another answer of the same contexts."""
 _SURE_FROM, _UNMENTIONED_WORDS = 0.9, 2
 """A part is not answered if the relevance of its best candidate is below the first and as many of

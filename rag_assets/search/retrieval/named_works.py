@@ -59,8 +59,6 @@ are searched."""
 _DESCRIBED_FROM, _BESIDE_BEST = 0.6, 0.9
 """A title must have this share of the distinctive words of a description, and have at least this
 part of the best title's share."""
-_LEAST_BESIDE_AUTHOR = 2
-"""Words of a title that must be in a question beside the name of an author."""
 _END = r"(?= (?:on|about|from|in|that|which|is|are|was|were|among)\b| and (?:wh|how)|[?;:]|$)"
 _NAME = r"(?:(?:d[aeiu]|del|della|van|von|der|den|la|le|ten|ter|bin) )*[^\W\d_a-z][\w.'’-]*"
 _BY = re.compile(
@@ -135,8 +133,7 @@ def _papers_described(question: str, papers: Mapping[str, PaperFacts]) -> Mappin
     After a wording like "the study of sheep" a paper must have most of the words, and all that are
     written as names. For keywords like "doi sheep winter" it must have all of them and be the only
     such paper. Keywords that are all names of things do not describe a paper; the name of a first
-    author does, "the Lund paper". In any wording and language the name of an author does with words
-    of the title, if these are at least half of the words that are no names.
+    author does, "the Lund paper".
     """
     wanted = frozenset(distinctive_stems(_CALLS_A_STUDY.sub(" ", question)))
     if not wanted:
@@ -155,16 +152,6 @@ def _papers_described(question: str, papers: Mapping[str, PaperFacts]) -> Mappin
         best = max(shares.values(), default=0.0)
         if best >= _DESCRIBED_FROM:
             return {paper: share for paper, share in shares.items() if share >= _BESIDE_BEST * best}
-    of_author = {  # by paper, how many words of the title are in the question besides
-        paper: len((wanted - authors[paper]) & words[paper])
-        for paper in papers
-        if any(len(name) > 1 for name in names & authors[paper])
-    }
-    most = max(of_author.values(), default=0)
-    if most >= _LEAST_BESIDE_AUTHOR and 2 * most >= len(wanted - names):
-        fitting = [paper for paper, n in of_author.items() if n == most]
-        if len(fitting) == 1:
-            return {fitting[0]: 1.0}
     is_long = len(wanted) > 1
     is_subject = not wanted <= names and (is_long or _CALLS_A_STUDY.search(question))
     fitting = [

@@ -51,7 +51,7 @@ from rag_assets.search.retrieval.ranking import (
 )
 
 _tracer = trace.get_tracer("rag_assets")
-SEARCH_VERSION = 33
+SEARCH_VERSION = 34
 """Part of the key of published answers: raise it when the code finds or packs something else."""
 EXPANDED_HITS = 5
 """The number of top hits that are packed with their neighbours. With 0, answers are cut at the end

@@ -29,9 +29,6 @@ PAPERS = {
         ("Which papers here between 2018 and 2020 are about iron?", {"lund2019"}),
         ("Which papers here are by Ada Ek?", set()),
         ("Who wrote Iron in the blood of flocks?", set()),
-        ("¿Revista de Lund sobre iron mountain sheep?", {"lund2019"}),
-        ("¿Revista de Falk sobre iron mountain sheep?", set()),
-        ("¿En qué revista salió lo de Lund sobre mountain sheep?", set()),
     ],
 )
 def test_papers_are_meant_by_doi_title_authors_and_year(question: str, wanted: set[str]) -> None:
