@@ -11,7 +11,6 @@ all papers; false are paragraphs and items taken for one.
 
 import re
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -27,11 +26,11 @@ from rag_assets_testing.papers.outlines import ade_of, from_text, markdown_of
 _MIN_HEADINGS = 3
 _TEXTS = (BlockKind.HEADING, BlockKind.PARAGRAPH, BlockKind.LIST)
 _NUMBER_WITHOUT_STOP = re.compile(r"(\d{1,2}(?:\.\d{1,2})*)\s+")
-Write = Callable[[Path, Sequence[str]], Document]
+Write = Callable[[Sequence[str]], Document]
 
 
-def _text_of(folder: Path, texts: Sequence[str]) -> Document:
-    return from_text(folder, [(text, []) for text in texts])
+def _text_of(texts: Sequence[str]) -> Document:
+    return from_text([(text, []) for text in texts])
 
 
 FORMATS: dict[str, Write] = {"ADE": ade_of, "Markdown": markdown_of, "text": _text_of}
@@ -40,23 +39,22 @@ FORMATS: dict[str, Write] = {"ADE": ade_of, "Markdown": markdown_of, "text": _te
 def main() -> None:
     counts: Counter[tuple[str, str, str]] = Counter()
     n_papers = 0
-    with tempfile.TemporaryDirectory() as folder:
-        for path in sorted(Path(sys.argv[1]).rglob("*.xml")):
-            texts = _texts(path)
-            headings = [
-                text for kind, text in texts if kind is BlockKind.HEADING and heading_number(text)
-            ]
-            if len(headings) < _MIN_HEADINGS:
-                continue
-            n_papers += 1
-            for style, printed in (("3 Results", str), ("3. Results", _with_stop)):
-                wanted = {_key(printed(heading)) for heading in headings}
-                for name, write in FORMATS.items():
-                    document = write(Path(folder), [printed(text) for _, text in texts])
-                    found = {_key(text) for text in _numbered(document)}
-                    counts[name, style, "found"] += len(wanted & found)
-                    counts[name, style, "missed"] += len(wanted - found)
-                    counts[name, style, "false"] += len(found - wanted)
+    for path in sorted(Path(sys.argv[1]).rglob("*.xml")):
+        texts = _texts(path)
+        headings = [
+            text for kind, text in texts if kind is BlockKind.HEADING and heading_number(text)
+        ]
+        if len(headings) < _MIN_HEADINGS:
+            continue
+        n_papers += 1
+        for style, printed in (("3 Results", str), ("3. Results", _with_stop)):
+            wanted = {_key(printed(heading)) for heading in headings}
+            for name, write in FORMATS.items():
+                document = write([printed(text) for _, text in texts])
+                found = {_key(text) for text in _numbered(document)}
+                counts[name, style, "found"] += len(wanted & found)
+                counts[name, style, "missed"] += len(wanted - found)
+                counts[name, style, "false"] += len(found - wanted)
     print(
         f"{n_papers} papers\n\n| format | printed as | found | missed | false |\n|---|---|---:|---:|---:|"
     )

@@ -1,13 +1,11 @@
 """Small ADE exports of each family, written for the tests."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 from rag_assets.core.domain import Document
-from rag_assets.core.settings import ParseLimits, ParsingSettings
 from rag_assets.parsing.formats.ade.document import parse_ade
-from rag_assets.parsing.shared.files import RawFile
+from rag_assets_testing.papers.contents import read_content
 
 Json = dict[str, Any]
 
@@ -123,10 +121,5 @@ class V2Writer:
         return {"type": kind, "id": f"{kind}-{start}", "grounding": grounding}
 
 
-def parsed(tmp_path: Path, content: Json, limits: ParseLimits | None = None) -> Document:
-    path = tmp_path / "paper.json"
-    path.write_text(json.dumps(content), "utf-8")
-    return parse_ade(
-        RawFile("paper", "paper.json", path.read_bytes()),
-        ParsingSettings(limits=limits or ParseLimits()),
-    )
+def parsed(content: Json) -> Document:
+    return read_content(parse_ade, "paper.json", json.dumps(content))

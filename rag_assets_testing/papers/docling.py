@@ -1,13 +1,11 @@
 """Builds a DoclingDocument as docling writes it."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 from rag_assets.core.domain import Document
-from rag_assets.core.settings import ParseLimits, ParsingSettings
 from rag_assets.parsing.formats.docling.document import parse_docling
-from rag_assets.parsing.shared.files import RawFile
+from rag_assets_testing.papers.contents import read_content
 
 Json = dict[str, Any]
 
@@ -48,13 +46,8 @@ class DoclingWriter:
     def text(self, label: str, text: str, parent: Json | None = None, **fields: Any) -> Json:
         return self.add("texts", parent, **({"label": label, "text": text, "orig": text} | fields))
 
-    def parsed(self, tmp_path: Path, limits: ParseLimits | None = None) -> Document:
-        path = tmp_path / "paper.json"
-        path.write_text(json.dumps(self.json), "utf-8")
-        return parse_docling(
-            RawFile("paper", "paper.json", path.read_bytes()),
-            ParsingSettings(limits=limits or ParseLimits()),
-        )
+    def parsed(self) -> Document:
+        return read_content(parse_docling, "paper.json", json.dumps(self.json))
 
 
 def prov(

@@ -1,27 +1,40 @@
 """Small PDF files written for the tests, with text of our own, in layouts that papers have."""
 
 from collections.abc import Callable, Sequence
+from io import BytesIO
 from pathlib import Path
 
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
+from rag_assets.core.domain import Document
+from rag_assets.parsing.formats.pdf.document import parse_pdf
+from rag_assets_testing.papers.contents import read_content
+
 WIDTH, HEIGHT = 600.0, 800.0
 BODY_SIZE, LEADING = 10.0, 12.0
 Draw = Callable[[Canvas], None]
 
 
-def write_pdf(
-    path: Path, pages: Sequence[Draw], encryption: StandardEncryption | None = None
-) -> Path:
+def pdf_of(*pages: Draw, encryption: StandardEncryption | None = None) -> bytes:
     """A PDF of 600 x 800 points with one page a drawing function."""
-    canvas = Canvas(str(path), pagesize=(WIDTH, HEIGHT), encrypt=encryption, invariant=1)
+    file = BytesIO()
+    canvas = Canvas(file, pagesize=(WIDTH, HEIGHT), encrypt=encryption, invariant=1)
     for draw in pages:
         draw(canvas)
         canvas.showPage()
     canvas.save()
+    return file.getvalue()
+
+
+def write_pdf(path: Path, pages: Sequence[Draw]) -> Path:
+    path.write_bytes(pdf_of(*pages))
     return path
+
+
+def parsed(*pages: Draw) -> Document:
+    return read_content(parse_pdf, "paper.pdf", pdf_of(*pages))
 
 
 def lines(

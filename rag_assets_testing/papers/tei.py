@@ -1,11 +1,8 @@
 """Small TEI files for the tests of the TEI parser, written here and nowhere else."""
 
-from pathlib import Path
-
 from rag_assets.core.domain import Block, BlockKind, Document
-from rag_assets.core.settings import ParseLimits, ParsingSettings
 from rag_assets.parsing.formats.tei.document import parse_tei
-from rag_assets.parsing.shared.files import RawFile
+from rag_assets_testing.papers.contents import read_content
 
 WORDS = "Ferritin fell in the treated group while the control group kept its level over the whole winter term. "
 SURFACES = "".join(
@@ -25,14 +22,8 @@ def tei(
 <text>{f"<front>{front}</front>" if front else ""}<body>{body}</body><back>{back}</back></text></TEI>"""
 
 
-def parsed(folder: Path, content: str | bytes, limits: ParseLimits | None = None) -> Document:
-    """Write the content to a file and parse it."""
-    path = folder / "paper.tei.xml"
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return parse_tei(
-        RawFile("paper", "paper.tei.xml", path.read_bytes()),
-        ParsingSettings(limits=limits or ParseLimits()),
-    )
+def parsed(content: str) -> Document:
+    return read_content(parse_tei, "paper.tei.xml", content)
 
 
 def texts(document: Document, kind: BlockKind | None = None) -> list[str]:

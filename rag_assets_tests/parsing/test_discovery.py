@@ -95,17 +95,6 @@ def test_papers_of_one_stem_in_different_folders_get_ids_by_path(papers: Path) -
     assert all(not paper.problem for paper in found)
 
 
-def test_a_paper_in_a_subfolder_takes_no_id_away(papers: Path) -> None:
-    """`u` is asked for by name in questions; a file added below must not answer in its place."""
-    put(papers, "u.txt")
-    before = files_by_id(discover(papers, LIMITS))
-
-    put(papers, "sub/u.txt")
-
-    assert before == {"u": ["u.txt"]}
-    assert files_by_id(discover(papers, LIMITS)) == {"u": ["u.txt"], "sub__u": ["sub/u.txt"]}
-
-
 def test_ids_by_path_are_apart_from_each_other_and_from_stems(papers: Path) -> None:
     """Two papers under one id overwrite each other's chunks."""
     put(
@@ -114,6 +103,7 @@ def test_ids_by_path_are_apart_from_each_other_and_from_stems(papers: Path) -> N
         "a__b/c.txt",
         "x/c.txt",
         "y/b__c.txt",
+        "c.txt",
         "x__c.txt",
         "z/main#.txt",
         "z#/main#.txt",
@@ -124,13 +114,15 @@ def test_ids_by_path_are_apart_from_each_other_and_from_stems(papers: Path) -> N
     assert sorted(name for names in found.values() for name in names) == [
         "a/b__c.txt",
         "a__b/c.txt",
+        "c.txt",
         "x/c.txt",
         "x__c.txt",
         "y/b__c.txt",
         "z#/main#.txt",
         "z/main#.txt",
     ], "one file each, none lost"
-    assert found["x__c"] == ["x__c.txt"], "a file of the papers folder itself keeps its stem"
+    for stem in ("c", "x__c"):
+        assert found[stem] == [f"{stem}.txt"], "a file of the papers folder itself keeps its stem"
     assert not any(character in "".join(found) for character in "#:\n/")
 
 

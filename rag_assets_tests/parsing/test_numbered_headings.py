@@ -1,8 +1,6 @@
 """Numbered headings and reference lists are known in every format, whatever the style of the
 numbers."""
 
-from pathlib import Path
-
 import pytest
 
 from rag_assets.core.domain import BlockKind, Document, Zone
@@ -90,11 +88,11 @@ def path_of(document: Document, text: str) -> list[str]:
 @pytest.mark.parametrize("titles", NUMBERINGS.values(), ids=NUMBERINGS.keys())
 @pytest.mark.parametrize("read", FORMATS)
 def test_sections_and_references_are_known_whatever_the_numbers_look_like(
-    tmp_path: Path, read: Read, titles: list[str]
+    read: Read, titles: list[str]
 ) -> None:
     """An unknown heading puts the text into the wrong section, and the reference list into the
     answers."""
-    document = read(tmp_path, paper(titles, ENTRIES["brackets"]))
+    document = read(paper(titles, ENTRIES["brackets"]))
 
     assert path_of(document, "iron number 1") == [titles[0]]
     assert path_of(document, "probe number 1") == [titles[1]]
@@ -110,11 +108,11 @@ def test_sections_and_references_are_known_whatever_the_numbers_look_like(
 @pytest.mark.parametrize(
     "numbering", ["digit", "digit and stop", "no space", "roman and stop", "capitals"]
 )
-def test_a_subsection_stands_inside_its_section(tmp_path: Path, read: Read, numbering: str) -> None:
+def test_a_subsection_stands_inside_its_section(read: Read, numbering: str) -> None:
     """Results of one experiment cited under the name of another mislead the reader."""
     titles = NUMBERINGS[numbering]
 
-    document = read(tmp_path, paper(titles, ENTRIES["brackets"]))
+    document = read(paper(titles, ENTRIES["brackets"]))
 
     assert path_of(document, "sheep number 1") == titles[1:3]
 
@@ -123,7 +121,7 @@ def test_a_subsection_stands_inside_its_section(tmp_path: Path, read: Read, numb
 @pytest.mark.parametrize("references", ["1. References", "**7. References**", "VII. REFERENCES"])
 @pytest.mark.parametrize("read", FORMATS)
 def test_entries_of_the_reference_list_are_back_matter(
-    tmp_path: Path, read: Read, references: str, entries: list[str]
+    read: Read, references: str, entries: list[str]
 ) -> None:
     """Indexed as body, "[1] Smith ..." answers questions with the titles of other papers."""
     sections = [
@@ -132,7 +130,7 @@ def test_entries_of_the_reference_list_are_back_matter(
         (references, entries),
     ]
 
-    document = read(tmp_path, sections)
+    document = read(sections)
 
     entry_blocks = [
         block for block in document.blocks if "Lund A" in block.text or "Moe B" in block.text
@@ -142,7 +140,7 @@ def test_entries_of_the_reference_list_are_back_matter(
 
 
 @pytest.mark.parametrize("read", WITH_FREE_LEVELS)
-def test_an_appendix_after_the_references_is_no_back_matter(tmp_path: Path, read: Read) -> None:
+def test_an_appendix_after_the_references_is_no_back_matter(read: Read) -> None:
     """Back matter is not indexed: the proofs would be lost."""
     sections = [
         ("1. Introduction", paragraph("iron")),
@@ -151,7 +149,7 @@ def test_an_appendix_after_the_references_is_no_back_matter(tmp_path: Path, read
         ("A.1 Lemmas", paragraph("lemma")),
     ]
 
-    document = read(tmp_path, sections)
+    document = read(sections)
 
     assert path_of(document, "lemma number 1") == ["Appendix A. Proofs", "A.1 Lemmas"]
     assert {block.zone for block in document.blocks if "number 1" in block.text} == {
@@ -161,7 +159,7 @@ def test_an_appendix_after_the_references_is_no_back_matter(tmp_path: Path, read
 
 
 @pytest.mark.parametrize("read", WITHOUT_FONTS)
-def test_steps_of_a_list_are_no_headings(tmp_path: Path, read: Read) -> None:
+def test_steps_of_a_list_are_no_headings(read: Read) -> None:
     """A step taken for a heading is in no chunk, and all text after it stands under its name."""
     steps = ["1. Wash the Sample", "2. Dry the Sample", "3. Weigh the Sample"]
     sections = [
@@ -172,7 +170,7 @@ def test_steps_of_a_list_are_no_headings(tmp_path: Path, read: Read) -> None:
         ("3. Results", paragraph("sheep")),
     ]
 
-    document = read(tmp_path, sections)
+    document = read(sections)
 
     headings = [block.text for block in document.blocks if block.kind is BlockKind.HEADING]
     assert not set(headings) & set(steps)
@@ -180,7 +178,7 @@ def test_steps_of_a_list_are_no_headings(tmp_path: Path, read: Read) -> None:
 
 @pytest.mark.parametrize("points", [" ..... ", " . . . . ", "…… ", " ____ "])
 @pytest.mark.parametrize("read", WITHOUT_FONTS)
-def test_a_table_of_contents_has_no_headings(tmp_path: Path, read: Read, points: str) -> None:
+def test_a_table_of_contents_has_no_headings(read: Read, points: str) -> None:
     """Its last line would be the section of the whole document, as no number follows that."""
     first, second, third = (
         f"{title}{points}{page}"
@@ -196,7 +194,7 @@ def test_a_table_of_contents_has_no_headings(tmp_path: Path, read: Read, points:
         ("2 Long Winters", paragraph("snow")),
     ]
 
-    document = read(tmp_path, sections)
+    document = read(sections)
 
     headings = [block.text for block in document.blocks if block.kind is BlockKind.HEADING]
     assert not set(headings) & {first, second, third, capitals}
@@ -218,7 +216,7 @@ CONTENTS = {
 
 @pytest.mark.parametrize("lines", CONTENTS.values(), ids=CONTENTS)
 @pytest.mark.parametrize("read", [from_markdown, from_text])
-def test_a_table_of_contents_is_not_read(tmp_path: Path, read: Read, lines: list[str]) -> None:
+def test_a_table_of_contents_is_not_read(read: Read, lines: list[str]) -> None:
     """Its entries have every word of a question about a section, and answer none."""
     body = [
         ("1 Flock", paragraph("sheep")),
@@ -226,7 +224,7 @@ def test_a_table_of_contents_is_not_read(tmp_path: Path, read: Read, lines: list
         ("2 Long Winters", paragraph("snow")),
     ]
 
-    document = read(tmp_path, [("Sheep at High Altitude", []), ("", ["\n".join(lines)]), *body])
+    document = read([("Sheep at High Altitude", []), ("", ["\n".join(lines)]), *body])
 
     texts = [block.text for block in document.blocks]
     assert (

@@ -12,15 +12,14 @@ from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.formats.tei.document import parse_tei
 from rag_assets.parsing.places.document import align_to_pdf, fill_from_pdf
 from rag_assets.parsing.shared.files import RawFile
-from rag_assets_testing.papers.pdf import lines, picture, prose, write_pdf
+from rag_assets_testing.papers.contents import read_content
+from rag_assets_testing.papers.pdf import lines, pdf_of, picture, prose
+from rag_assets_testing.papers.tei import pages
 from rag_assets_tests.demo_papers import texts
 from rag_assets_tests.parsing.drawn_paper import REFERENCE, draw_paper
 
+SETTINGS = ParsingSettings()
 REPEATED = ["This very sentence stands on two pages of the paper."]
-
-
-def raw(path: Path) -> RawFile:
-    return RawFile("paper", path.name, path.read_bytes())
 
 
 def document_of(*texts: str | tuple[BlockKind, str]) -> Document:
@@ -33,7 +32,8 @@ def document_of(*texts: str | tuple[BlockKind, str]) -> Document:
     return Document("paper", "A title", SourceFormat.TEXT, "paper.txt", tuple(blocks))
 
 
-def paper(path: Path) -> Path:
+@pytest.fixture(scope="module")
+def pdf() -> RawFile:
     """Three pages; a paragraph runs from the first to the second, one sentence stands on the first
     and the third."""
 
@@ -51,15 +51,10 @@ def paper(path: Path) -> Path:
         top = lines(canvas, prose("forest", 8), top=60)
         lines(canvas, REPEATED, top=top + 20)
 
-    return write_pdf(path, [first, second, third])
+    return RawFile("paper", "paper.pdf", pdf_of(first, second, third))
 
 
-@pytest.fixture
-def pdf(tmp_path: Path) -> Path:
-    return paper(tmp_path / "paper.pdf")
-
-
-def test_blocks_get_the_pages_their_words_stand_on(pdf: Path) -> None:
+def test_blocks_get_the_pages_their_words_stand_on(pdf: RawFile) -> None:
     """A citation without a page cannot be looked up; one with a wrong page is worse."""
     document = document_of(
         (BlockKind.HEADING, "Results"),
@@ -68,7 +63,7 @@ def test_blocks_get_the_pages_their_words_stand_on(pdf: Path) -> None:
         " ".join(prose("forest", 8)),
     )
 
-    aligned = align_to_pdf(document, raw(pdf), ParsingSettings())
+    aligned = align_to_pdf(document, pdf, SETTINGS)
 
     assert [(block.page_start, block.page_end) for block in aligned.blocks] == [
         (1, 1),
@@ -87,37 +82,33 @@ def test_blocks_get_the_pages_their_words_stand_on(pdf: Path) -> None:
     assert aligned.text == document.text
 
 
-def test_a_paragraph_over_a_page_end_is_cut_where_the_page_turns(pdf: Path) -> None:
+def test_a_paragraph_over_a_page_end_is_cut_where_the_page_turns(pdf: RawFile) -> None:
     """A quote from its second half stands on the second page."""
     text = (
         "The crossing paragraph begins on the first page and its measurements go on over here until the very last "
         "word of it."
     )
 
-    [block] = align_to_pdf(document_of(text), raw(pdf), ParsingSettings()).blocks
+    [block] = align_to_pdf(document_of(text), pdf, SETTINGS).blocks
 
-    assert [
-        (span.page_start, span.page_end, text[span.start : span.end]) for span in block.spans
-    ] == [
-        (1, 1, text[: text.index("go on")]),
-        (2, 2, text[text.index("go on") :]),
+    assert pages(block) == [
+        (text[: text.index("go on")], 1, 1),
+        (text[text.index("go on") :], 2, 2),
     ]
 
 
-def test_a_text_on_two_pages_gets_one_only_from_its_neighbours(pdf: Path) -> None:
+def test_a_text_on_two_pages_gets_one_only_from_its_neighbours(pdf: RawFile) -> None:
     """Choosing one of two pages would be right half of the time."""
-    alone = align_to_pdf(
-        document_of(" ".join(prose("desert", 8)), *REPEATED), raw(pdf), ParsingSettings()
-    )
+    alone = align_to_pdf(document_of(" ".join(prose("desert", 8)), *REPEATED), pdf, SETTINGS)
     between = align_to_pdf(
         document_of(" ".join(prose("glacier", 8)), *REPEATED, " ".join(prose("desert", 8))),
-        raw(pdf),
-        ParsingSettings(),
+        pdf,
+        SETTINGS,
     )
     unplaced = align_to_pdf(
         document_of(" ".join(prose("forest", 8)), *REPEATED, " ".join(prose("glacier", 8))),
-        raw(pdf),
-        ParsingSettings(),
+        pdf,
+        SETTINGS,
     )
 
     assert alone.blocks[1].page_start == 3, "only the page after the desert is left"
@@ -125,12 +116,12 @@ def test_a_text_on_two_pages_gets_one_only_from_its_neighbours(pdf: Path) -> Non
     assert unplaced.blocks[1].page_start is None
 
 
-def test_what_is_not_in_the_pdf_has_no_page_and_is_named(pdf: Path) -> None:
+def test_what_is_not_in_the_pdf_has_no_page_and_is_named(pdf: RawFile) -> None:
     """An invented page is worse than none; a silent null cannot be looked into."""
     foreign = "Nothing of what is said in these words was ever printed anywhere."
     document = document_of(" ".join(prose("glacier", 8)), foreign, " ".join(prose("desert", 8)))
 
-    aligned = align_to_pdf(document, raw(pdf), ParsingSettings())
+    aligned = align_to_pdf(document, pdf, SETTINGS)
 
     assert aligned.blocks[1].spans == (Span(0, len(foreign), None, None),)
     assert aligned.notes == (
@@ -139,31 +130,29 @@ def test_what_is_not_in_the_pdf_has_no_page_and_is_named(pdf: Path) -> None:
     )
 
 
-def test_the_pdf_of_another_paper_changes_nothing(pdf: Path) -> None:
+def test_the_pdf_of_another_paper_changes_nothing(pdf: RawFile) -> None:
     """Pages of another paper would all be wrong."""
     document = document_of(
         "Words about something else entirely, with no run in common with it.", "And more of them."
     )
 
-    aligned = align_to_pdf(document, raw(pdf), ParsingSettings())
+    aligned = align_to_pdf(document, pdf, SETTINGS)
 
     assert replace(aligned, notes=()) == document
     assert aligned.notes[0].startswith("No pages from paper.pdf: only ")
 
 
-def test_a_scan_gives_no_pages_and_a_broken_pdf_is_refused(tmp_path: Path) -> None:
+def test_a_scan_gives_no_pages_and_a_broken_pdf_is_refused() -> None:
     """The text is still good: it is kept, and the note says how to get pages."""
     document = document_of("Some words.")
-    scan = write_pdf(tmp_path / "scan.pdf", [picture])
-    broken = tmp_path / "broken.pdf"
-    broken.write_bytes(b"%PDF-1.4 and no more")
+    scan = RawFile("paper", "scan.pdf", pdf_of(picture))
 
-    aligned = align_to_pdf(document, raw(scan), ParsingSettings())
+    aligned = align_to_pdf(document, scan, SETTINGS)
 
     assert aligned.blocks == document.blocks
     assert aligned.notes == ("No pages from scan.pdf: it has no text layer. Run OCR on it first.",)
     with pytest.raises(UnreadableDocument, match="is broken"):
-        align_to_pdf(document, raw(broken), ParsingSettings())
+        align_to_pdf(document, replace(scan, content=b"%PDF-1.4 and no more"), SETTINGS)
 
 
 def partly_placed(*blocks: tuple[str, tuple[tuple[int, int | None, int | None], ...]]) -> Document:
@@ -179,13 +168,7 @@ def partly_placed(*blocks: tuple[str, tuple[tuple[int, int | None, int | None], 
     )
 
 
-def pages_of(block: Block) -> list[tuple[str, int | None, int | None]]:
-    return [
-        (block.text[span.start : span.end], span.page_start, span.page_end) for span in block.spans
-    ]
-
-
-def test_only_what_is_not_proved_gets_its_page_from_the_pdf(pdf: Path) -> None:
+def test_only_what_is_not_proved_gets_its_page_from_the_pdf(pdf: RawFile) -> None:
     """Coordinates on references alone leave half of a paper on "page 4 to 5"; the PDF beside it
     knows better."""
     crossing = (
@@ -197,14 +180,14 @@ def test_only_what_is_not_proved_gets_its_page_from_the_pdf(pdf: Path) -> None:
         (crossing, ((12, 1, 1), (len(crossing), 1, 2))), (desert, ((len(desert), None, None),))
     )
 
-    found = fill_from_pdf(document, raw(pdf), ParsingSettings())
+    found = fill_from_pdf(document, pdf, SETTINGS)
 
-    assert pages_of(found.blocks[0]) == [
+    assert pages(found.blocks[0]) == [
         (crossing[:12], 1, 1),
         (crossing[12 : crossing.index("go on")], 1, 1),
         (crossing[crossing.index("go on") :], 2, 2),
     ]
-    assert pages_of(found.blocks[1]) == [(desert, 2, 2)]
+    assert pages(found.blocks[1]) == [(desert, 2, 2)]
     assert found.page_source is PageSource.COORDS
     assert [span.page_confidence is None for block in found.blocks for span in block.spans] == [
         True,
@@ -217,7 +200,7 @@ def test_only_what_is_not_proved_gets_its_page_from_the_pdf(pdf: Path) -> None:
     )
 
 
-def test_a_proven_page_stands_against_the_pdf(pdf: Path) -> None:
+def test_a_proven_page_stands_against_the_pdf(pdf: RawFile) -> None:
     """Alignment is a guess, if a good one; coordinates are not."""
     desert, forest, glacier = (
         " ".join(prose(subject, 8)) for subject in ("desert", "forest", "glacier")
@@ -228,19 +211,19 @@ def test_a_proven_page_stands_against_the_pdf(pdf: Path) -> None:
         (desert, ((40, 1, 1), (len(desert), None, None))),
     )
 
-    found = fill_from_pdf(document, raw(pdf), ParsingSettings())
+    found = fill_from_pdf(document, pdf, SETTINGS)
 
     assert found.blocks[1].spans == document.blocks[1].spans, (
         "the PDF says page 1, which is neither 2 nor 3"
     )
-    assert pages_of(found.blocks[2]) == [(desert[:40], 1, 1), (desert[40:], 2, 2)]
+    assert pages(found.blocks[2]) == [(desert[:40], 1, 1), (desert[40:], 2, 2)]
     assert (
         "40 characters of 1 blocks on another page than is proved; the proven pages stand."
         in found.notes[-1]
     )
 
 
-def test_a_filled_run_has_a_box_around_its_own_words(pdf: Path) -> None:
+def test_a_filled_run_has_a_box_around_its_own_words(pdf: RawFile) -> None:
     """A box around the proven words as well shows the reader more than is meant."""
     desert = " ".join(prose("desert", 8))
     second_line = len(prose("desert", 8)[0]) + 1
@@ -248,8 +231,7 @@ def test_a_filled_run_has_a_box_around_its_own_words(pdf: Path) -> None:
     partly = partly_placed((desert, ((second_line, 2, 2), (len(desert), None, None))))
 
     [everything], [_, filled] = (
-        fill_from_pdf(document, raw(pdf), ParsingSettings()).blocks[0].spans
-        for document in (whole, partly)
+        fill_from_pdf(document, pdf, SETTINGS).blocks[0].spans for document in (whole, partly)
     )
 
     assert filled.boxes[0].top > everything.boxes[0].top + 0.01
@@ -262,9 +244,9 @@ def test_coordinates_on_references_alone_are_completed_from_the_pdf(tmp_path: Pa
     parts = [part for text in texts().values() for part in text.split("\n\n")]
     parts = [part if number % 5 else f"{part} {REFERENCE}" for number, part in enumerate(parts)]
     tei, pdf = draw_paper(tmp_path, parts, "references")
-    document = parse_tei(RawFile("drawn", tei.name, tei.read_bytes()), ParsingSettings())
+    document = read_content(parse_tei, tei.name, tei.read_bytes())
 
-    found = fill_from_pdf(document, raw(pdf), ParsingSettings())
+    found = fill_from_pdf(document, RawFile("paper", pdf.name, pdf.read_bytes()), SETTINGS)
 
     assert share_on_one_page(document) < 0.8
     assert share_on_one_page(found) > 0.95

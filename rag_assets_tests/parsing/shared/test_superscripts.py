@@ -1,18 +1,16 @@
 """Raised and lowered digits are written in one way, whatever the format of the file."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from rag_assets.core.domain import Document
-from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.formats.markdown.document import parse_markdown
 from rag_assets.parsing.formats.text.document import parse_text
-from rag_assets.parsing.shared.files import RawFile
 from rag_assets_testing.papers import ade, tei
+from rag_assets_testing.papers.contents import read_content
 
-Read = Callable[[Path, str], Document]
+Read = Callable[[str], Document]
 SHOWN = "We grew 2 × 10⁵ cells in H₂O with Ca²⁺ at a T1max of PM₂.₅ on the 2nd day."
 HTML = (
     "We grew 2 × 10<sup>5</sup> cells in H<sub>2</sub>O with Ca<sup>2+</sup> at a T1<sub>max</sub> of "
@@ -29,20 +27,20 @@ TEI = (
 )
 
 
-def read_tei(folder: Path, text: str) -> Document:
-    return tei.parsed(folder, tei.tei(f"<div><p>{text}</p></div>"))
+def read_tei(text: str) -> Document:
+    return tei.parsed(tei.tei(f"<div><p>{text}</p></div>"))
 
 
-def read_markdown(folder: Path, text: str) -> Document:
-    return parse_markdown(RawFile("paper", "paper.md", text.encode()), ParsingSettings())
+def read_markdown(text: str) -> Document:
+    return read_content(parse_markdown, "paper.md", text)
 
 
-def read_text(folder: Path, text: str) -> Document:
-    return parse_text(RawFile("paper", "paper.txt", text.encode()), ParsingSettings())
+def read_text(text: str) -> Document:
+    return read_content(parse_text, "paper.txt", text)
 
 
-def read_ade(folder: Path, text: str) -> Document:
-    return ade.parsed(folder, ade.v1_file([ade.v1_chunk("text", text)]))
+def read_ade(text: str) -> Document:
+    return ade.parsed(ade.v1_file([ade.v1_chunk("text", text)]))
 
 
 @pytest.mark.parametrize(
@@ -57,11 +55,9 @@ def read_ade(folder: Path, text: str) -> Document:
         (read_markdown, f"<div>\n{HTML}\n</div>"),
     ],
 )
-def test_raised_and_lowered_digits_keep_their_place(
-    tmp_path: Path, read: Read, written: str
-) -> None:
+def test_raised_and_lowered_digits_keep_their_place(read: Read, written: str) -> None:
     """105 for 10<sup>5</sup> is another number, and it would be published as the paper's."""
-    assert tei.texts(read(tmp_path, written)) == [SHOWN]
+    assert tei.texts(read(written)) == [SHOWN]
 
 
 @pytest.mark.parametrize("dash", "−-–‑")
@@ -77,19 +73,17 @@ def test_raised_and_lowered_digits_keep_their_place(
     ],
 )
 def test_every_dash_of_an_exponent_or_a_charge_is_a_minus(
-    tmp_path: Path, read: Read, written: str, dash: str
+    read: Read, written: str, dash: str
 ) -> None:
     """Behind a dash that is not raised, "10–⁵" is ten and the mark of a note."""
-    assert tei.texts(read(tmp_path, written.format(dash, dash))) == ["At 10⁻⁵ M of SO₄²⁻."]
+    assert tei.texts(read(written.format(dash, dash))) == ["At 10⁻⁵ M of SO₄²⁻."]
 
 
-def test_digits_of_a_title_keep_their_place(tmp_path: Path) -> None:
+def test_digits_of_a_title_keep_their_place() -> None:
     """A title is shown above every answer, and the title page is quoted."""
     title = "Growth of 10<hi rend='superscript'>5</hi> cells in CO<hi rend='subscript'>2</hi>"
 
-    document = tei.parsed(
-        tmp_path, tei.tei("<div><p>Text.</p></div>").replace("Iron in Winter", title)
-    )
+    document = tei.parsed(tei.tei("<div><p>Text.</p></div>").replace("Iron in Winter", title))
 
     assert document.title == "Growth of 10⁵ cells in CO₂"
 
@@ -121,7 +115,7 @@ def test_digits_of_a_title_keep_their_place(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_numbers_of_notes_are_raised_apart_from_other_numbers(
-    tmp_path: Path, read: Read, written: str, shown: str
+    read: Read, written: str, shown: str
 ) -> None:
     """ "250<ref>9</ref> degrees" must be neither 2509 nor 250 to the 9th degrees."""
-    assert tei.texts(read(tmp_path, written)) == [shown]
+    assert tei.texts(read(written)) == [shown]

@@ -5,21 +5,17 @@ converts for real as far as these files need it.
 """
 
 import sys
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from rag_assets.core.domain import SourceFormat
+from rag_assets.core.domain import Document, SourceFormat
 from rag_assets.core.errors import MissingExtra, UnreadableDocument
-from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.formats.docling.document import (
-    looks_like_docx,
-    looks_like_html,
     parse_with_docling,
 )
-from rag_assets.parsing.shared.files import RawFile
+from rag_assets_testing.papers.contents import read_content
 
 _STREAMS = """
 class DocumentStream:
@@ -91,20 +87,14 @@ def _forget_docling() -> None:
         del sys.modules[name]
 
 
-def page(tmp_path: Path, content: str) -> Path:
-    path = tmp_path / "paper.html"
-    path.write_text(content, "utf-8")
-    return path
+def converted(content: str) -> Document:
+    return read_content(parse_with_docling, "paper.html", content)
 
 
 @pytest.mark.usefixtures("_docling")
-def test_a_converted_file_is_read_like_any_docling_document(tmp_path: Path) -> None:
+def test_a_converted_file_is_read_like_any_docling_document() -> None:
     """The same reader, so the same sections, kinds and limits."""
-    path = page(tmp_path, "<html><h1>Iron</h1><h2>Results</h2><p>Ferritin fell.</p></html>")
-
-    document = parse_with_docling(
-        RawFile("paper", "paper.html", path.read_bytes()), ParsingSettings()
-    )
+    document = converted("<html><h1>Iron</h1><h2>Results</h2><p>Ferritin fell.</p></html>")
 
     assert (document.title, document.source, document.file_path) == (
         "Iron",
@@ -116,43 +106,22 @@ def test_a_converted_file_is_read_like_any_docling_document(tmp_path: Path) -> N
 
 
 @pytest.mark.usefixtures("_docling")
-def test_a_failed_conversion_quarantines_the_file_with_its_reason(tmp_path: Path) -> None:
+def test_a_failed_conversion_quarantines_the_file_with_its_reason() -> None:
     """One bad file must not end the run, and its owner must learn why."""
-    path = page(tmp_path, "no page at all")
-
     with pytest.raises(
         UnreadableDocument,
         match=r"^could not be converted by docling \(Conversion failed for: paper\.html",
     ):
-        parse_with_docling(RawFile("paper", "paper.html", path.read_bytes()), ParsingSettings())
+        converted("no page at all")
 
 
-def test_without_docling_the_install_command_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_docling_the_install_command_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """An ImportError with a traceback does not say what to type."""
     _forget_docling()
     monkeypatch.setitem(sys.modules, "docling", None)
-    path = page(tmp_path, "<html></html>")
-
     with pytest.raises(MissingExtra) as refusal:
-        parse_with_docling(RawFile("paper", "paper.html", path.read_bytes()), ParsingSettings())
+        converted("<html></html>")
 
     assert str(refusal.value) == (
         "paper.html needs an optional dependency. Install it with: pip install 'rag_assets[docling]'"
     )
-
-
-def test_html_and_docx_are_known_by_their_first_bytes(tmp_path: Path) -> None:
-    """A file is read by what it holds, whatever its name."""
-    archive = tmp_path / "paper.zip"
-    with zipfile.ZipFile(archive, "w") as file:
-        file.writestr("[Content_Types].xml", "<Types/>")
-        file.writestr("word/document.xml", "<w:document/>")
-
-    assert looks_like_docx(archive.read_bytes())
-    assert not looks_like_docx(b"PK\x03\x04" + b"xl/workbook.xml")
-    assert looks_like_html(
-        b"\xef\xbb\xbf<?xml version='1.0'?>\n<!-- saved -->\n<!DOCTYPE HTML><title>x</title>"
-    )
-    assert not looks_like_html(b"<TEI xmlns='http://www.tei-c.org/ns/1.0'>")

@@ -1,16 +1,12 @@
 """A DoclingDocument becomes blocks in the order of its body tree, with the pages its `prov`
 states."""
 
-import json
-from pathlib import Path
-
 import pytest
 
 from rag_assets.core.domain import Block, BlockKind, Box, PageSource, Zone
 from rag_assets.core.errors import DocumentLimit, UnreadableDocument
-from rag_assets.core.settings import ParsingSettings
-from rag_assets.parsing.formats.docling.document import looks_like_docling, parse_docling
-from rag_assets.parsing.shared.files import RawFile
+from rag_assets.parsing.formats.docling.document import parse_docling
+from rag_assets_testing.papers.contents import read_content
 from rag_assets_testing.papers.docling import DoclingWriter, cell, prov
 from rag_assets_tests.corpora import corpus_path
 
@@ -22,7 +18,7 @@ def texts(blocks: tuple[Block, ...]) -> list[str]:
 HEADER = prov(2, 20, 390, 180, 385)
 
 
-def test_boxes_from_either_corner_become_fractions_from_the_top(tmp_path: Path) -> None:
+def test_boxes_from_either_corner_become_fractions_from_the_top() -> None:
     """Measured from the wrong corner, the highlight lies at the other end of the page."""
     writer = DoclingWriter()
     writer.text("text", "From the bottom.", prov=[prov(2, 20, 380, 100, 360)])
@@ -31,19 +27,19 @@ def test_boxes_from_either_corner_become_fractions_from_the_top(tmp_path: Path) 
         "text", "From the top.", prov=[{"page_no": 2, "bbox": top_left, "charspan": [0, 9]}]
     )
 
-    document = writer.parsed(tmp_path)
+    document = writer.parsed()
 
     assert [block.boxes for block in document.blocks] == [(Box(2, 0.1, 0.05, 0.5, 0.1),)] * 2
     assert (document.n_pages, document.page_source) == (2, PageSource.PARSER)
 
 
-def test_a_paragraph_over_two_pages_is_cut_where_docling_says(tmp_path: Path) -> None:
+def test_a_paragraph_over_two_pages_is_cut_where_docling_says() -> None:
     """A quote from its second half is on the second page only."""
     writer = DoclingWriter()
     places = [prov(1, 0, 40, 200, 0, (0, 12)), prov(2, 0, 400, 200, 360, (13, 25))]
     writer.text("text", "Ferritin was low in women.", prov=places)
 
-    block = writer.parsed(tmp_path).blocks[0]
+    block = writer.parsed().blocks[0]
 
     assert [(span.page_start, block.text[span.start : span.end]) for span in block.spans] == [
         (1, "Ferritin was "),
@@ -51,17 +47,17 @@ def test_a_paragraph_over_two_pages_is_cut_where_docling_says(tmp_path: Path) ->
     ]
 
 
-def test_the_body_tree_gives_the_order(tmp_path: Path) -> None:
+def test_the_body_tree_gives_the_order() -> None:
     """The arrays are in the order of recognition, not of reading."""
     writer = DoclingWriter()
     writer.text("text", "second")
     writer.text("text", "first")
     writer.json["body"]["children"].reverse()
 
-    assert texts(writer.parsed(tmp_path).blocks) == ["first", "second"]
+    assert texts(writer.parsed().blocks) == ["first", "second"]
 
 
-def test_page_furniture_is_left_out_and_counted(tmp_path: Path) -> None:
+def test_page_furniture_is_left_out_and_counted() -> None:
     """Headers, footers and reviewers' comments are not the paper."""
     writer = DoclingWriter()
     writer.text("page_header", "Journal of Iron", content_layer="furniture")
@@ -69,13 +65,13 @@ def test_page_furniture_is_left_out_and_counted(tmp_path: Path) -> None:
     writer.text("text", "A reviewer's note.", content_layer="notes")
     writer.text("text", "Ferritin fell.")
 
-    document = writer.parsed(tmp_path)
+    document = writer.parsed()
 
     assert texts(document.blocks) == ["Ferritin fell."]
     assert document.n_dropped_running == 3
 
 
-def test_lists_are_one_block_with_their_nesting(tmp_path: Path) -> None:
+def test_lists_are_one_block_with_their_nesting() -> None:
     """An item apart from its list is a line without context."""
     writer = DoclingWriter()
     outer = writer.add("groups", label="list")
@@ -87,13 +83,13 @@ def test_lists_are_one_block_with_their_nesting(tmp_path: Path) -> None:
     writer.text("text", "zinc", runs)
     writer.text("text", ", weekly", runs)
 
-    (block,) = writer.parsed(tmp_path).blocks
+    (block,) = writer.parsed().blocks
 
     assert (block.kind, block.text) == (BlockKind.LIST, "1. iron\n  · daily\n2. zinc, weekly")
     assert len(block.spans) == 3
 
 
-def test_formatted_runs_are_one_paragraph(tmp_path: Path) -> None:
+def test_formatted_runs_are_one_paragraph() -> None:
     """Cut at every bold word, a sentence is in no chunk whole."""
     writer = DoclingWriter()
     group = writer.add("groups", label="inline")
@@ -103,10 +99,10 @@ def test_formatted_runs_are_one_paragraph(tmp_path: Path) -> None:
     writer.text("text", "9", group, formatting={"script": "super"})
     writer.text("text", ".", group)
 
-    assert texts(writer.parsed(tmp_path).blocks) == ["Ferritin fell to 10⁹."]
+    assert texts(writer.parsed().blocks) == ["Ferritin fell to 10⁹."]
 
 
-def test_a_table_has_title_cells_boxes_and_notes(tmp_path: Path) -> None:
+def test_a_table_has_title_cells_boxes_and_notes() -> None:
     """The caption is its title and not said twice; each cell is cited where it stands."""
     writer = DoclingWriter()
     caption = writer.text("caption", "Table 1. Ferritin")
@@ -128,7 +124,7 @@ def test_a_table_has_title_cells_boxes_and_notes(tmp_path: Path) -> None:
         data={"table_cells": cells},
     )
 
-    table, footnote = writer.parsed(tmp_path).blocks
+    table, footnote = writer.parsed().blocks
 
     assert (table.title, table.text) == ("Table 1. Ferritin", "Arm | Ferritin\nIron | 21.4 | 20.1")
     assert table.cells[3].boxes == (Box(1, 0.1, 0.1, 0.2, 0.2),)
@@ -137,7 +133,7 @@ def test_a_table_has_title_cells_boxes_and_notes(tmp_path: Path) -> None:
     assert (footnote.kind, footnote.text) == (BlockKind.FOOTNOTE, "in µg/l")
 
 
-def test_a_description_is_told_from_the_caption(tmp_path: Path) -> None:
+def test_a_description_is_told_from_the_caption() -> None:
     """The caption is the authors', the description a model's; newer files state it twice."""
     writer = DoclingWriter()
     caption = writer.text("caption", "Figure 1. Ferritin by arm")
@@ -150,7 +146,7 @@ def test_a_description_is_told_from_the_caption(tmp_path: Path) -> None:
     )
     writer.text("text", "0 10 20", picture)
 
-    document = writer.parsed(tmp_path)
+    document = writer.parsed()
 
     assert [(block.kind, block.text, block.is_generated) for block in document.blocks] == [
         (BlockKind.FIGURE, "Figure 1. Ferritin by arm", False),
@@ -159,7 +155,7 @@ def test_a_description_is_told_from_the_caption(tmp_path: Path) -> None:
     assert document.notes == ("1 texts inside pictures left out",)
 
 
-def test_code_formulas_footnotes_and_checkboxes_keep_their_kind(tmp_path: Path) -> None:
+def test_code_formulas_footnotes_and_checkboxes_keep_their_kind() -> None:
     """Each kind is cut by its own rule."""
     writer = DoclingWriter()
     writer.text("code", "x = 1\ny = 2", code_language="Python")
@@ -167,7 +163,7 @@ def test_code_formulas_footnotes_and_checkboxes_keep_their_kind(tmp_path: Path) 
     writer.text("footnote", "1 See above.")
     writer.text("checkbox_selected", "Yes")
 
-    blocks = writer.parsed(tmp_path).blocks
+    blocks = writer.parsed().blocks
 
     assert [(block.kind, block.text, block.title) for block in blocks] == [
         (BlockKind.CODE, "x = 1\ny = 2", "Python"),
@@ -177,14 +173,14 @@ def test_code_formulas_footnotes_and_checkboxes_keep_their_kind(tmp_path: Path) 
     ]
 
 
-def test_sections_follow_stated_levels_and_flat_ones_are_put_in_order(tmp_path: Path) -> None:
+def test_sections_follow_stated_levels_and_flat_ones_are_put_in_order() -> None:
     """From a PDF docling gives every heading level 1; numbers and names say more."""
     writer = DoclingWriter()
     for heading in ("1 Introduction", "2 Methods", "2.1 Women", "Learning Curve", "References"):
         writer.text("section_header", heading, level=1)
         writer.text("text", f"Text of {heading}.")
 
-    document = writer.parsed(tmp_path)
+    document = writer.parsed()
 
     assert [
         block.section_path for block in document.blocks if block.kind is BlockKind.PARAGRAPH
@@ -198,7 +194,7 @@ def test_sections_follow_stated_levels_and_flat_ones_are_put_in_order(tmp_path: 
     assert document.blocks[-1].zone is Zone.BACK
 
 
-def test_items_nested_beyond_the_limit_are_refused(tmp_path: Path) -> None:
+def test_items_nested_beyond_the_limit_are_refused() -> None:
     """The tree is flat in the file and deep in its references: JSON depth alone does not bound
     it."""
     writer = DoclingWriter()
@@ -208,25 +204,14 @@ def test_items_nested_beyond_the_limit_are_refused(tmp_path: Path) -> None:
     writer.text("text", "deep", parent)
 
     with pytest.raises(DocumentLimit, match="more than 200 deep"):
-        writer.parsed(tmp_path)
+        writer.parsed()
 
 
 @pytest.mark.parametrize("content", ['{"schema_name": "Other"}', '{"chunks": []}'])
-def test_what_is_no_docling_document_is_refused(tmp_path: Path, content: str) -> None:
+def test_what_is_no_docling_document_is_refused(content: str) -> None:
     """The reason is what a person acts on."""
-    path = tmp_path / "paper.json"
-    path.write_text(content, "utf-8")
-
     with pytest.raises(UnreadableDocument, match="no DoclingDocument"):
-        parse_docling(RawFile("paper", "paper.json", path.read_bytes()), ParsingSettings())
-
-
-def test_a_docling_document_is_known_by_its_first_bytes() -> None:
-    """A file is read by what it holds, whatever its name."""
-    head = json.dumps(DoclingWriter().json).encode()
-
-    assert looks_like_docling(head)
-    assert not looks_like_docling(b'{"markdown": "about DoclingDocument", "chunks": []}')
+        read_content(parse_docling, "paper.json", content)
 
 
 def test_real_documents_are_read_with_pages_only_where_they_have_them() -> None:
@@ -234,9 +219,7 @@ def test_real_documents_are_read_with_pages_only_where_they_have_them() -> None:
     folder = corpus_path("docling")
 
     for path in sorted(folder.glob("*/*.json")):
-        document = parse_docling(
-            RawFile(path.stem, path.name, path.read_bytes()), ParsingSettings()
-        )
+        document = read_content(parse_docling, path.name, path.read_bytes())
         is_paged = path.parent.name in ("pdf", "ocr", "pptx")
 
         assert all((block.page_start is not None) == is_paged for block in document.blocks), (
@@ -247,7 +230,7 @@ def test_real_documents_are_read_with_pages_only_where_they_have_them() -> None:
         ), path.name
 
 
-def test_what_is_struck_out_is_left_out_of_texts_lists_and_cells(tmp_path: Path) -> None:
+def test_what_is_struck_out_is_left_out_of_texts_lists_and_cells() -> None:
     """Docling marks the deleted text of a tracked change, it does not take it away."""
     struck = {"formatting": {"strikethrough": True}}
     writer = DoclingWriter()
@@ -263,15 +246,13 @@ def test_what_is_struck_out_is_left_out_of_texts_lists_and_cells(tmp_path: Path)
     cells = [cell(0, 0, "Boats"), cell(0, 1, "19 9", ref={"$ref": rich["self_ref"]})]
     writer.add("tables", data={"table_cells": cells, "num_rows": 1, "num_cols": 2})
 
-    document = writer.parsed(tmp_path)
+    document = writer.parsed()
 
     assert texts(document.blocks) == ["The tide was 5.3 m.", "- one", "Boats | 9"]
 
 
 @pytest.mark.parametrize("label", ["text", "list_item", "section_header", "footnote"])
-def test_a_header_with_another_label_is_left_out_where_headers_stand(
-    tmp_path: Path, label: str
-) -> None:
+def test_a_header_with_another_label_is_left_out_where_headers_stand(label: str) -> None:
     """Docling labels the header of a page as text now and then; it is then quoted as a sentence of
     the paper."""
     writer = DoclingWriter(n_pages=3)
@@ -280,7 +261,7 @@ def test_a_header_with_another_label_is_left_out_where_headers_stand(
     writer.text(label, "JOURNAL OF IRON 13", prov=[HEADER | {"page_no": 3}])
     writer.text("text", "Ferritin fell.", prov=[prov(3, 20, 300, 180, 290)])
 
-    document = writer.parsed(tmp_path)
+    document = writer.parsed()
 
     assert texts(document.blocks) == ["Ferritin fell."]
     assert document.n_dropped_running == 3
@@ -290,14 +271,14 @@ def test_a_header_with_another_label_is_left_out_where_headers_stand(
     )
 
 
-def test_text_that_recurs_at_the_edge_of_most_pages_is_left_out(tmp_path: Path) -> None:
+def test_text_that_recurs_at_the_edge_of_most_pages_is_left_out() -> None:
     """Where docling knows none of the headers, their recurrence tells."""
     writer = DoclingWriter(n_pages=5)
     for page, season in enumerate(["spring", "summer", "autumn", "winter"], start=1):
         writer.text("text", f"Downloaded on May {page}", prov=[prov(page, 20, 10, 180, 5)])
         writer.text("text", f"Ferritin fell in {season}.", prov=[prov(page, 20, 300, 180, 290)])
 
-    document = writer.parsed(tmp_path)
+    document = writer.parsed()
 
     assert "Downloaded" not in document.text
     assert len(document.blocks) == 4

@@ -1,23 +1,13 @@
 """Figures of PDFs: their words are no text of the paper, and their caption knows where they are."""
 
-from pathlib import Path
-
 from reportlab.pdfgen.canvas import Canvas
 
-from rag_assets.core.domain import Block, BlockKind
-from rag_assets.core.settings import ParsingSettings
-from rag_assets.parsing.formats.pdf.document import parse_pdf
-from rag_assets.parsing.shared.files import RawFile
-from rag_assets_testing.papers.pdf import HEIGHT, WIDTH, Draw, lines, prose, write_pdf
+from rag_assets.core.domain import BlockKind
+from rag_assets_testing.papers.pdf import HEIGHT, WIDTH, lines, parsed, prose
 
 CAPTION = (
     "Figure 2: Yield of the mills of the lower river (left) and of the upper river (right) by year."
 )
-
-
-def blocks(folder: Path, draw: Draw) -> tuple[Block, ...]:
-    path = write_pdf(folder / "paper.pdf", [draw])
-    return parse_pdf(RawFile("paper", path.name, path.read_bytes()), ParsingSettings()).blocks
 
 
 def plot(canvas: Canvas) -> None:
@@ -40,10 +30,10 @@ def plot(canvas: Canvas) -> None:
     lines(canvas, prose("slate", 8), top=410)
 
 
-def test_words_in_a_figure_are_no_text_of_the_paper(tmp_path: Path) -> None:
+def test_words_in_a_figure_are_no_text_of_the_paper() -> None:
     """Labels of axes stood between the sentences and were quoted as if the authors had said
     them."""
-    found = blocks(tmp_path, plot)
+    found = parsed(plot).blocks
 
     texts = " ".join(block.text for block in found)
     assert not [label for label in ("Year of harvest", "1991", "90", "Tonnes") if label in texts]
@@ -51,9 +41,9 @@ def test_words_in_a_figure_are_no_text_of_the_paper(tmp_path: Path) -> None:
     assert all(line in texts for word in ("moss", "slate") for line in prose(word, 6)[:2])
 
 
-def test_a_caption_has_the_box_of_its_figure(tmp_path: Path) -> None:
+def test_a_caption_has_the_box_of_its_figure() -> None:
     """Who quotes the caption is shown the picture: both panels with their labels, and no prose."""
-    (figure,) = (block for block in blocks(tmp_path, plot) if block.kind is BlockKind.FIGURE)
+    (figure,) = (block for block in parsed(plot).blocks if block.kind is BlockKind.FIGURE)
 
     (span,) = figure.spans
     caption, picture = span.boxes
@@ -66,7 +56,7 @@ def test_a_caption_has_the_box_of_its_figure(tmp_path: Path) -> None:
     assert 345 < picture.bottom * HEIGHT < 365
 
 
-def test_prose_in_a_frame_is_no_label_of_a_figure(tmp_path: Path) -> None:
+def test_prose_in_a_frame_is_no_label_of_a_figure() -> None:
     """Sentences are what the authors say, even in a box with a caption."""
     framed = [
         "The mills of the river stand still in every spring of the year.",
@@ -79,6 +69,6 @@ def test_prose_in_a_frame_is_no_label_of_a_figure(tmp_path: Path) -> None:
         lines(canvas, ["Figure 1: What the millers were asked."], top=130)
         lines(canvas, prose("moss", 8), top=170)
 
-    texts = " ".join(block.text for block in blocks(tmp_path, draw))
+    texts = " ".join(block.text for block in parsed(draw).blocks)
 
     assert all(line in texts for line in framed)

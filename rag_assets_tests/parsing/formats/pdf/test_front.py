@@ -1,16 +1,14 @@
 """The first pages of a PDF as they tell of its paper."""
 
-from pathlib import Path
-
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.formats.pdf.document import printed_front
 from rag_assets.parsing.shared.files import RawFile
-from rag_assets_testing.papers.pdf import HEIGHT, heading, lines, prose, write_pdf
+from rag_assets_testing.papers.pdf import HEIGHT, heading, lines, pdf_of, prose
 
 
-def test_names_side_by_side_stay_apart_and_raised_letters_are_marks(tmp_path: Path) -> None:
+def test_names_side_by_side_stay_apart_and_raised_letters_are_marks() -> None:
     """ "Ada Lunda Bo Moeb" are not the authors."""
 
     def draw(canvas: Canvas) -> None:
@@ -23,9 +21,7 @@ def test_names_side_by_side_stay_apart_and_raised_letters_are_marks(tmp_path: Pa
             canvas.drawString(right, HEIGHT - 96, mark)
         lines(canvas, ["Abstract", *prose("sheep", 8)], top=140)
 
-    path = write_pdf(tmp_path / "lund.pdf", [draw])
-
-    front = printed_front(RawFile("lund", path.name, path.read_bytes()), ParsingSettings())
+    front = printed_front(RawFile("lund", "lund.pdf", pdf_of(draw)), ParsingSettings())
 
     assert front.title == "Iron in the blood of mountain sheep"
     assert front.lines[1] == "Ada Lund*\tBo Moe*"

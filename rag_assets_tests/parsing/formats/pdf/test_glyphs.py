@@ -3,13 +3,13 @@
 import pytest
 from reportlab.pdfbase.pdfmetrics import stringWidth
 
-from rag_assets.core.settings import ParsingSettings
+from rag_assets.core.domain import Block
 from rag_assets.parsing.formats.pdf.document import parse_pdf
-from rag_assets.parsing.shared.files import RawFile
+from rag_assets_testing.papers.contents import read_content
 
 
-def pdf_of(shown: str, meaning: dict[str, str]) -> bytes:
-    """A page that shows operators of `shown`, in a font whose `meaning` (ToUnicode) is given for
+def blocks(shown: str, meaning: dict[str, str]) -> tuple[Block, ...]:
+    """The blocks of a page that shows operators of `shown`, in a font whose `meaning` (ToUnicode) is given for
     some characters."""
     entries = "\n".join(
         f"<{ord(code):02x}> <{text.encode('utf-16-be').hex()}>"
@@ -35,10 +35,11 @@ def pdf_of(shown: str, meaning: dict[str, str]) -> bytes:
         places.append(len(content))
         content += f"{number} 0 obj {body} endobj\n"
     table = "".join(f"{place:010} 00000 n \n" for place in places)
-    return (
+    pdf = (
         f"{content}xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}"
         f"trailer << /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{len(content)}\n%%EOF"
-    ).encode("latin-1")
+    )
+    return read_content(parse_pdf, "paper.pdf", pdf.encode("latin-1")).blocks
 
 
 @pytest.mark.parametrize(
@@ -66,18 +67,15 @@ def test_ligatures_are_the_letters_they_show(
     shown: str, meaning: dict[str, str], text: str
 ) -> None:
     """Otherwise "five" is found under no word that a reader would ask for."""
-    file = RawFile("paper", "paper.pdf", pdf_of(shown, meaning))
-
-    assert parse_pdf(file, ParsingSettings()).blocks[0].text == text
+    assert blocks(shown, meaning)[0].text == text
 
 
 def test_lam_and_alef_keep_their_order() -> None:
     """PDFium turns the line round, and the two letters of one glyph with it: "السلام" became
     "السالم"."""
     letters = {"a": "ا", "b": "ل", "c": "س", "d": "لا", "e": "م"}
-    file = RawFile("paper", "paper.pdf", pdf_of("(edcba) Tj", letters))
 
-    assert parse_pdf(file, ParsingSettings()).blocks[0].text == "السلام"
+    assert blocks("(edcba) Tj", letters)[0].text == "السلام"
 
 
 def test_lines_that_run_from_right_to_left_begin_on_the_right() -> None:
@@ -85,8 +83,7 @@ def test_lines_that_run_from_right_to_left_begin_on_the_right() -> None:
     one."""
     full, last = " ".join(["aaaa"] * 12), " ".join(["aaaa"] * 9)
     apart = stringWidth(full, "Helvetica", 12) - stringWidth(last, "Helvetica", 12)
-    file = RawFile(
-        "paper", "paper.pdf", pdf_of(f"({full}) Tj {apart} -14 Td ({last}) Tj", {"a": "س"})
-    )
 
-    assert [len(block.text.split()) for block in parse_pdf(file, ParsingSettings()).blocks] == [21]
+    (block,) = blocks(f"({full}) Tj {apart} -14 Td ({last}) Tj", {"a": "س"})
+
+    assert len(block.text.split()) == 21

@@ -1,21 +1,10 @@
 """Titles and headings of PDFs, and what is printed beside the text without being part of it."""
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_assets.core.domain import BlockKind, Document, Zone
-from rag_assets.core.settings import ParsingSettings
-from rag_assets.parsing.formats.pdf.document import parse_pdf
-from rag_assets.parsing.shared.files import RawFile
-from rag_assets_testing.papers.pdf import HEIGHT, WIDTH, Draw, heading, lines, prose, write_pdf
-
-
-def parse(folder: Path, *pages: Draw) -> Document:
-    path = write_pdf(folder / "paper.pdf", pages)
-    return parse_pdf(RawFile("paper", path.name, path.read_bytes()), ParsingSettings())
+from rag_assets_testing.papers.pdf import HEIGHT, WIDTH, Draw, heading, lines, parsed, prose
 
 
 def headings(document: Document) -> list[tuple[str, ...]]:
@@ -40,7 +29,7 @@ def section(
     return lines(canvas, prose(topic, 3), top=top)
 
 
-def test_headings_are_learned_from_names_and_numbers(tmp_path: Path) -> None:
+def test_headings_are_learned_from_names_and_numbers() -> None:
     """A label in a figure is as bold as a heading, and an item has a number too."""
 
     def draw(canvas: Canvas) -> None:
@@ -66,7 +55,7 @@ def test_headings_are_learned_from_names_and_numbers(tmp_path: Path) -> None:
         )
         section(canvas, "3.2 Slates", "slate", top)
 
-    assert headings(parse(tmp_path, draw, second)) == [
+    assert headings(parsed(draw, second)) == [
         ("Introduction",),
         ("Roofs in the north",),
         ("3 Measured roofs",),
@@ -85,7 +74,7 @@ def run_in(canvas: Canvas, label: str, text: str, top: float, font: str) -> floa
     )
 
 
-def test_words_that_open_a_paragraph_are_headings(tmp_path: Path) -> None:
+def test_words_that_open_a_paragraph_are_headings() -> None:
     """ "What is said under Participants?" found nothing; labels of items and captions are none."""
 
     def draw(canvas: Canvas) -> None:
@@ -103,7 +92,7 @@ def test_words_that_open_a_paragraph_are_headings(tmp_path: Path) -> None:
             canvas, "Abel, K.", "(2001). Nets of shade. Plants 12, 3-9", top + 30, "Helvetica-Bold"
         )
 
-    document = parse(tmp_path, draw)
+    document = parsed(draw)
 
     assert headings(document) == [
         ("1 Methods",),
@@ -117,7 +106,7 @@ def test_words_that_open_a_paragraph_are_headings(tmp_path: Path) -> None:
     assert "Slate was counted in the field and the Slate of the" in document.text
 
 
-def test_a_parent_is_known_by_form_and_number(tmp_path: Path) -> None:
+def test_a_parent_is_known_by_form_and_number() -> None:
     """A number tells its depth only beside the others: "1)" below "A." below "II."; the box in
     larger letters is nobody's parent, and two studies have a "Method" each."""
 
@@ -141,13 +130,13 @@ def test_a_parent_is_known_by_form_and_number(tmp_path: Path) -> None:
             top = section(canvas, text, "tide", top, size=size)
         section(canvas, "Discussion", "tide", top, size=12)
 
-    paths = headings(parse(tmp_path, numbered))
+    paths = headings(parsed(numbered))
     assert [len(path) for path in paths] == [1, 1, 2, 3, 2, 1]
-    paths = headings(parse(tmp_path, named))
+    paths = headings(parsed(named))
     assert [len(path) for path in paths] == [1, 1, 1, 2, 1, 2, 1]
 
 
-def test_short_lines_between_white_space_are_headings(tmp_path: Path) -> None:
+def test_short_lines_between_white_space_are_headings() -> None:
     """Manuscripts set the headings of their parts like the text."""
 
     def draw(canvas: Canvas) -> None:
@@ -158,7 +147,7 @@ def test_short_lines_between_white_space_are_headings(tmp_path: Path) -> None:
             top = lines(canvas, [first], left=80, top=lines(canvas, [text], top=top + 14))
             top = lines(canvas, rest, top=top)
 
-    assert [path[-1] for path in headings(parse(tmp_path, draw))] == [
+    assert [path[-1] for path in headings(parsed(draw))] == [
         "METHODS",
         "The roofs of the north",
         "Procedure",
@@ -166,7 +155,7 @@ def test_short_lines_between_white_space_are_headings(tmp_path: Path) -> None:
     ]
 
 
-def test_the_outline_names_headings_that_the_page_shows(tmp_path: Path) -> None:
+def test_the_outline_names_headings_that_the_page_shows() -> None:
     """Headings in italics look like a stressed phrase; an outline may also be that of another
     document."""
 
@@ -184,13 +173,13 @@ def test_the_outline_names_headings_that_the_page_shows(tmp_path: Path) -> None:
         )
         section(canvas, "What is a tidal mill?", "tide", top, font="Helvetica-Oblique")
 
-    assert headings(parse(tmp_path, draw)) == [
+    assert headings(parsed(draw)) == [
         ("1 Introduction",),
         ("1 Introduction", "What is a tidal mill?"),
     ]
 
 
-def test_a_title_of_two_lines_is_one(tmp_path: Path) -> None:
+def test_a_title_of_two_lines_is_one() -> None:
     """Centred lines differ in their left edges; a title that is cut finds no citation."""
 
     def draw(canvas: Canvas) -> None:
@@ -199,10 +188,10 @@ def test_a_title_of_two_lines_is_one(tmp_path: Path) -> None:
         canvas.drawCentredString(WIDTH / 2, HEIGHT - 82, "Noise and eggs")
         section(canvas, "Abstract", "song", 120)
 
-    assert parse(tmp_path, draw).title == "Songs of reed warblers beside motorways: Noise and eggs"
+    assert parsed(draw).title == "Songs of reed warblers beside motorways: Noise and eggs"
 
 
-def test_metadata_tell_the_title_from_the_name_of_the_journal(tmp_path: Path) -> None:
+def test_metadata_tell_the_title_from_the_name_of_the_journal() -> None:
     """What a program put before the title is no part of it, and the journal is printed larger."""
 
     def draw(canvas: Canvas) -> None:
@@ -215,7 +204,7 @@ def test_metadata_tell_the_title_from_the_name_of_the_journal(tmp_path: Path) ->
             heading(canvas, "An insight into tidal mills", top=90, size=16),
         )
 
-    assert parse(tmp_path, draw).title == "An insight into tidal mills"
+    assert parsed(draw).title == "An insight into tidal mills"
 
 
 def in_two_fonts(canvas: Canvas) -> None:
@@ -249,14 +238,12 @@ def of_a_form(canvas: Canvas) -> None:
         (of_a_form, ""),
     ],
 )
-def test_a_title_is_whole_and_confirmed_or_there_is_none(
-    tmp_path: Path, draw: Draw, title: str
-) -> None:
+def test_a_title_is_whole_and_confirmed_or_there_is_none(draw: Draw, title: str) -> None:
     """A title that is cut, a journal's name and a company's name went into every citation."""
-    assert parse(tmp_path, draw).title == title
+    assert parsed(draw).title == title
 
 
-def test_the_page_of_a_repository_is_no_part_of_the_paper(tmp_path: Path) -> None:
+def test_the_page_of_a_repository_is_no_part_of_the_paper() -> None:
     """Its line "See discussions..." became the title of the paper."""
 
     def cover(canvas: Canvas) -> None:
@@ -265,7 +252,7 @@ def test_the_page_of_a_repository_is_no_part_of_the_paper(tmp_path: Path) -> Non
     def first(canvas: Canvas) -> None:
         section(canvas, "Abstract", "moss", heading(canvas, "Moss on slate roofs", top=40, size=16))
 
-    document = parse(tmp_path, cover, first)
+    document = parsed(cover, first)
 
     assert document.title == "Moss on slate roofs"
     assert "discussions" not in document.text
@@ -275,7 +262,7 @@ def test_the_page_of_a_repository_is_no_part_of_the_paper(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("left", "step", "size"), [(30, 1, 7), (46, 1, 10), (330, 1, 7), (330, 5, 7)]
 )
-def test_numbers_of_lines_are_no_text(tmp_path: Path, left: float, step: int, size: float) -> None:
+def test_numbers_of_lines_are_no_text(left: float, step: int, size: float) -> None:
     """ "The number of eggs 14 was 3.1" is quoted with a number that no sentence holds."""
 
     def draw(canvas: Canvas) -> None:
@@ -284,11 +271,11 @@ def test_numbers_of_lines_are_no_text(tmp_path: Path, left: float, step: int, si
             if index % step == 0:
                 lines(canvas, [str(index)], left=left, top=60 + 20 * index, size=size)
 
-    assert parse(tmp_path, draw).text == " ".join(prose("egg", 25))
+    assert parsed(draw).text == " ".join(prose("egg", 25))
 
 
 @pytest.mark.parametrize("name", ["Literaturverzeichnis", ""])
-def test_references_are_known_by_their_form(tmp_path: Path, name: str) -> None:
+def test_references_are_known_by_their_form(name: str) -> None:
     """The title of a cited paper is no finding of this one, whatever stands above the list."""
 
     def draw(canvas: Canvas) -> None:
@@ -302,7 +289,7 @@ def test_references_are_known_by_their_form(tmp_path: Path, name: str) -> None:
         ):
             top = lines(canvas, [entry], top=top + 8)
 
-    blocks = parse(tmp_path, draw).blocks
+    blocks = parsed(draw).blocks
 
     in_back = [block.text.split(",")[0] for block in blocks if block.zone is Zone.BACK]
     assert in_back == [*([name] if name else []), "Abel", "Carr"]
@@ -365,9 +352,7 @@ def roman(canvas: Canvas) -> None:
         ),
     ],
 )
-def test_words_are_read_as_they_are_seen(
-    tmp_path: Path, draw: Callable[[Canvas], None], text: str
-) -> None:
+def test_words_are_read_as_they_are_seen(draw: Draw, text: str) -> None:
     """Large initials, spaced letters, text drawn twice and dashes at the start of a line part no
     word or sentence."""
-    assert parse(tmp_path, draw).blocks[0].text == text
+    assert parsed(draw).blocks[0].text == text

@@ -5,19 +5,18 @@ import itertools
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from rag_assets.core.domain import BlockKind, Document
+from rag_assets.core.domain import BlockKind
 from rag_assets.core.errors import UnreadableDocument
-from rag_assets.core.settings import ParseLimits, ParsingSettings
+from rag_assets.core.settings import ParseLimits
 from rag_assets.parsing.formats.pdf.document import parse_pdf
-from rag_assets.parsing.shared.files import RawFile
-from rag_assets_testing.papers.pdf import HEIGHT, WIDTH, page_of, picture, write_pdf
+from rag_assets_testing.papers.contents import read_content
+from rag_assets_testing.papers.pdf import HEIGHT, WIDTH, page_of, parsed, pdf_of, picture
 
 SENTENCE = "Ferritin fell by 12 percent within four weeks."
 
@@ -35,16 +34,9 @@ def scanned(canvas: Canvas) -> None:
     canvas.drawImage(ImageReader(page.rotate(0.7, fillcolor=255)), 0, 0, WIDTH, HEIGHT)
 
 
-def parse(path: Path, timeout_s: float = 120.0) -> Document:
-    settings = ParsingSettings(limits=ParseLimits(timeout_s=timeout_s))
-    return parse_pdf(RawFile(path.stem, path.name, path.read_bytes()), settings)
-
-
-def test_a_scanned_page_among_others_is_read_with_the_places_of_its_words(tmp_path: Path) -> None:
+def test_a_scanned_page_among_others_is_read_with_the_places_of_its_words() -> None:
     """Everything after the parser (quotes, pages, marks on the page) rests on words with boxes."""
-    document = parse(
-        write_pdf(tmp_path / "mixed.pdf", [page_of("A page with text of its own."), scanned])
-    )
+    document = parsed(page_of("A page with text of its own."), scanned)
 
     read = next(block for block in document.blocks if "Ferritin" in block.text)
     assert (read.text, read.kind, read.spans[0].page_start) == (SENTENCE, BlockKind.PARAGRAPH, 2)
@@ -64,25 +56,26 @@ def test_a_scanned_page_among_others_is_read_with_the_places_of_its_words(tmp_pa
     assert document.n_pages_unread == 0
 
 
-def test_a_page_that_ocr_cannot_read_costs_no_other(tmp_path: Path) -> None:
+def test_a_page_that_ocr_cannot_read_costs_no_other() -> None:
     """A strip with a picture, of no height that could be looked at, ended the whole paper."""
 
     def strip(canvas: Canvas) -> None:
         canvas.setPageSize((14_400, 1))
         picture(canvas)
 
-    document = parse(
-        write_pdf(tmp_path / "mixed.pdf", [page_of("A page with text of its own."), strip])
-    )
+    document = parsed(page_of("A page with text of its own."), strip)
 
     assert [block.text for block in document.blocks] == ["A page with text of its own."]
     assert document.n_pages_unread == 1
 
 
-def test_pages_that_ocr_has_no_time_for_are_named(tmp_path: Path) -> None:
+def test_pages_that_ocr_has_no_time_for_are_named() -> None:
     """A file that takes longer than its limit is stopped and lost; its other pages need not be."""
-    document = parse(
-        write_pdf(tmp_path / "mixed.pdf", [page_of("A page with text of its own."), scanned]), 1e-9
+    document = read_content(
+        parse_pdf,
+        "mixed.pdf",
+        pdf_of(page_of("A page with text of its own."), scanned),
+        ParseLimits(timeout_s=1e-9),
     )
 
     assert document.n_pages_unread == 1
@@ -91,14 +84,12 @@ def test_pages_that_ocr_has_no_time_for_are_named(tmp_path: Path) -> None:
     )
 
 
-def test_without_the_extra_the_install_command_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_extra_the_install_command_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever has scans must learn from the refusal alone what to do."""
     monkeypatch.setitem(sys.modules, "rapidocr", None)
 
     with pytest.raises(UnreadableDocument) as caught:
-        parse(write_pdf(tmp_path / "scan.pdf", [picture, picture]))
+        parsed(picture, picture)
 
     assert str(caught.value) == (
         "has no text layer (2 pages of images). To have such pages read by OCR: pip install 'rag_assets[ocr]'"
@@ -122,18 +113,13 @@ def ocr_reads(line: str, words: Sequence[str], monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(rapidocr, "RapidOCR", Engine)
 
 
-def test_a_busy_machine_takes_no_time_from_ocr(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_busy_machine_takes_no_time_from_ocr(monkeypatch: pytest.MonkeyPatch) -> None:
     """By the clock, the same scan was read on one day and left out on another."""
     ocr_reads("It fits.", ("It", "fits."), monkeypatch)
     hours = itertools.count(step=3600)
     monkeypatch.setattr(time, "monotonic", lambda: float(next(hours)))
 
-    assert (
-        parse(write_pdf(tmp_path / "scan.pdf", [page_of("It has text."), picture])).n_pages_unread
-        == 0
-    )
+    assert parsed(page_of("It has text."), picture).n_pages_unread == 0
 
 
 CUT = "The shippin g compan y sent a containe r over the ocea n."
@@ -147,25 +133,23 @@ CUT = "The shippin g compan y sent a containe r over the ocea n."
     ],
 )
 def test_a_text_layer_that_cuts_words_gives_way_to_better_words_by_ocr(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, read: str, kept: str
+    monkeypatch: pytest.MonkeyPatch, read: str, kept: str
 ) -> None:
     """No search finds "shippin g", and scanners write such words below the pictures of pages."""
     ocr_reads(read, read.split(), monkeypatch)
 
-    document = parse(write_pdf(tmp_path / "scan.pdf", [page_of(CUT)]))
+    document = parsed(page_of(CUT))
 
     assert ([block.text for block in document.blocks], document.n_pages_cut) == ([kept], 0)
 
 
 def test_a_text_layer_that_cuts_words_is_named_with_the_remedy(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The paper looks like any other, and half of what it says is not found."""
     monkeypatch.setitem(sys.modules, "rapidocr", None)
 
-    document = parse(
-        write_pdf(tmp_path / "scan.pdf", [page_of("A page that was read well."), page_of(CUT)])
-    )
+    document = parsed(page_of("A page that was read well."), page_of(CUT))
 
     assert document.n_pages_cut == 1
     assert document.notes == (

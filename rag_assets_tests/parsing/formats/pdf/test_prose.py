@@ -2,7 +2,6 @@
 columns."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from reportlab.pdfgen.canvas import Canvas
@@ -14,19 +13,14 @@ from rag_assets.parsing.formats.pdf.document import parse_pdf, printed_front
 from rag_assets.parsing.formats.pdf.layout import regions
 from rag_assets.parsing.formats.pdf.text import Segment
 from rag_assets.parsing.shared.files import RawFile
-from rag_assets_testing.papers.pdf import HEIGHT, Draw, lines, prose, write_pdf
-
-
-def parse(folder: Path, *pages: Draw) -> Document:
-    path = write_pdf(folder / "paper.pdf", pages)
-    return parse_pdf(RawFile("paper", path.name, path.read_bytes()), ParsingSettings())
+from rag_assets_testing.papers.pdf import HEIGHT, Draw, lines, parsed, pdf_of, prose
 
 
 def kinds(document: Document) -> list[tuple[BlockKind, str]]:
     return [(block.kind, block.text) for block in document.blocks]
 
 
-def test_a_displayed_formula_is_one_block_and_no_prose(tmp_path: Path) -> None:
+def test_a_displayed_formula_is_one_block_and_no_prose() -> None:
     """Its pieces, a limit, a fraction, a number, were paragraphs that answers quoted."""
 
     def draw(canvas: Canvas) -> None:
@@ -47,7 +41,7 @@ def test_a_displayed_formula_is_one_block_and_no_prose(tmp_path: Path) -> None:
         draw(canvas)
         lines(canvas, ["Where p = 0.05 + 0.01 the mills of the river", "x = 1."], top=300)
 
-    found = kinds(parse(tmp_path, below))
+    found = kinds(parsed(below))
 
     assert [kind for kind, _ in found].count(BlockKind.FORMULA) == 1
     formula = next(text for kind, text in found if kind is BlockKind.FORMULA)
@@ -58,7 +52,7 @@ def test_a_displayed_formula_is_one_block_and_no_prose(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "between", ["(c) Lund 2020. All rights are reserved.", "Table 4: Mills and their years."]
 )
-def test_a_paragraph_goes_on_after_text_of_another_kind(tmp_path: Path, between: str) -> None:
+def test_a_paragraph_goes_on_after_text_of_another_kind(between: str) -> None:
     """Half sentences at the ends of columns say half of what the authors wrote."""
 
     def draw(canvas: Canvas) -> None:
@@ -70,13 +64,13 @@ def test_a_paragraph_goes_on_after_text_of_another_kind(tmp_path: Path, between:
         lines(canvas, [between], top=700, size=10 if between.startswith("Table") else 7)
         lines(canvas, ["why they grind no flour in spring.", *prose("slate", 12)], left=320, top=60)
 
-    texts = [block.text for block in parse(tmp_path, draw).blocks]
+    texts = [block.text for block in parsed(draw).blocks]
 
     assert any("stand still and why they grind no flour in spring." in text for text in texts)
     assert between in texts
 
 
-def test_a_footnote_goes_on_at_the_foot_of_the_next_page(tmp_path: Path) -> None:
+def test_a_footnote_goes_on_at_the_foot_of_the_next_page() -> None:
     """Its rest stood inside a sentence of the text, and its own sentence was in two halves, of
     which none answers."""
     note = [
@@ -103,7 +97,7 @@ def test_a_footnote_goes_on_at_the_foot_of_the_next_page(tmp_path: Path) -> None
         lines(canvas, ["lasts longer than they do.", "3 No other list is kept."], top=700, size=8)
         lines(canvas, ["why they grind no flour in spring.", *prose("reed", 12)], left=320, top=60)
 
-    found = kinds(parse(tmp_path, first, second))
+    found = kinds(parsed(first, second))
 
     assert (BlockKind.FOOTNOTE, f"{' '.join(note)} lasts longer than they do.") in found
     assert any("turn slowly and why they grind no flour in spring." in text for _, text in found)
@@ -131,15 +125,12 @@ def test_a_line_that_is_longer_by_a_hair_does_not_cut_the_columns() -> None:
     ("end", "start"),
     [("(Lund et al.,", "2019)"), ("(Lund, 2018;", "Moe and Lund, 2019)"), ("for 0.8", "hours")],
 )
-def test_a_sentence_goes_on_inside_a_bracket_and_after_a_decimal(
-    tmp_path: Path, end: str, start: str
-) -> None:
+def test_a_sentence_goes_on_inside_a_bracket_and_after_a_decimal(end: str, start: str) -> None:
     """A citation or a number at the end of a column cut its sentence: the rest begins with a year
     or a name, and a decimal point looks like a full stop before the number of a note."""
     above = [*prose("moss", 3)[:2], f"and so it was seen before {end}"]
 
-    document = parse(
-        tmp_path,
+    document = parsed(
         lambda canvas: lines(canvas, above, top=700) and None,
         lambda canvas: (
             lines(canvas, [f"{start} in all of the fields.", *prose("fern", 2)], top=60) and None
@@ -149,7 +140,7 @@ def test_a_sentence_goes_on_inside_a_bracket_and_after_a_decimal(
     assert f"seen before {end} {start} in all" in document.blocks[0].text
 
 
-def test_a_stamp_on_every_page_is_told_and_is_no_text(tmp_path: Path) -> None:
+def test_a_stamp_on_every_page_is_told_and_is_no_text() -> None:
     """Findings of a retracted paper were quoted like others, and its stamp was a passage on each
     page."""
 
@@ -164,12 +155,8 @@ def test_a_stamp_on_every_page_is_told_and_is_no_text(tmp_path: Path) -> None:
 
         return draw
 
-    file = RawFile("paper", "paper.pdf", b"")
-    path = write_pdf(
-        tmp_path / "paper.pdf",
-        [page("moss", "Whales and church bells"), page("slate"), page("mills")],
-    )
-    file = replace(file, content=path.read_bytes())
+    content = pdf_of(page("moss", "Whales and church bells"), page("slate"), page("mills"))
+    file = RawFile("paper", "paper.pdf", content)
     document = parse_pdf(file, ParsingSettings())
     document = replace(document, printed=printed_front(file, ParsingSettings()))
 
@@ -178,7 +165,7 @@ def test_a_stamp_on_every_page_is_told_and_is_no_text(tmp_path: Path) -> None:
     assert record_of(document, None)[0].retracted == "the paper itself, p. 1"
 
 
-def test_the_cells_of_a_small_table_beside_prose_are_in_no_sentence_of_it(tmp_path: Path) -> None:
+def test_the_cells_of_a_small_table_beside_prose_are_in_no_sentence_of_it() -> None:
     """A table that text runs around: "the mills of the Model Mills river" was a line of the
     paper."""
     text = [*prose("moss", 12)[:11], "which is why the wheels of the mill stand still."]
@@ -190,13 +177,13 @@ def test_the_cells_of_a_small_table_beside_prose_are_in_no_sentence_of_it(tmp_pa
             lines(canvas, [name], left=360, top=115 + 17 * nth)
             lines(canvas, [value], left=430, top=115 + 17 * nth)
 
-    document = parse(tmp_path, draw)
+    document = parsed(draw)
 
     assert " ".join(text) in [text for _, text in kinds(document)]
     assert all(value in document.text for row in cells for value in row)
 
 
-def test_a_label_stays_in_the_row_of_the_prose_that_explains_it(tmp_path: Path) -> None:
+def test_a_label_stays_in_the_row_of_the_prose_that_explains_it() -> None:
     """Cut apart, the labels came first and the explanations after them, and none was found by its
     label."""
 
@@ -231,18 +218,15 @@ def test_a_label_stays_in_the_row_of_the_prose_that_explains_it(tmp_path: Path) 
                 top=top + 12,
             )
 
-    assert (
-        "Trade"
-        in parse(tmp_path, centred).text.partition("the care of")[2].partition("the rank of")[0]
-    )
-    text = parse(tmp_path, draw).text
+    assert "Trade" in parsed(centred).text.partition("the care of")[2].partition("the rank of")[0]
+    text = parsed(draw).text
 
     assert (
         text.index("Care") < text.index("the care") < text.index("Trade") < text.index("the trade")
     )
 
 
-def test_a_running_head_in_two_pieces_is_in_no_sentence(tmp_path: Path) -> None:
+def test_a_running_head_in_two_pieces_is_in_no_sentence() -> None:
     """Left pages of a short paper had author and title as one line, and its one right page had two:
     the title was read as the beginning of the sentence below it."""
 
@@ -265,8 +249,7 @@ def test_a_running_head_in_two_pieces_is_in_no_sentence(tmp_path: Path) -> None:
         return draw
 
     left_head = ((45.0, "920"), (65.0, "L. Moe"), (110.0, "Wheels of the mill in summer"))
-    document = parse(
-        tmp_path,
+    document = parsed(
         page(1, (300.0, "Proc. Mills 5")),
         page(2, *left_head),
         page(3, (300.0, "Wheels of the mill in summer"), (500.0, "L. Moe 921")),
@@ -277,7 +260,7 @@ def test_a_running_head_in_two_pieces_is_in_no_sentence(tmp_path: Path) -> None:
     assert "Wheels of the mill in summer" not in document.text
 
 
-def test_what_was_typed_into_a_form_is_text_of_its_page(tmp_path: Path) -> None:
+def test_what_was_typed_into_a_form_is_text_of_its_page() -> None:
     """A filled form had questions without answers: its fields lie beside the text of the page."""
 
     def draw(canvas: Canvas) -> None:
@@ -294,16 +277,14 @@ def test_what_was_typed_into_a_form_is_text_of_its_page(tmp_path: Path) -> None:
         form.textfield(name="lake", value="", x=400, y=HEIGHT - 129, width=150, height=22)
         form.checkbox(name="signed", checked=True, x=400, y=HEIGHT - 153)
 
-    text = parse(tmp_path, draw).text
+    text = parsed(draw).text
 
     assert "Mean iron of the lake in spring: 4.2 mg per litre" in text
     assert text.endswith("Sign here:")
 
 
 @pytest.mark.parametrize("leader", [". ", ".", ""])
-def test_a_table_of_contents_is_a_table_with_and_without_leaders(
-    tmp_path: Path, leader: str
-) -> None:
+def test_a_table_of_contents_is_a_table_with_and_without_leaders(leader: str) -> None:
     """It was one paragraph of titles, dots and numbers, which was found for the words of every
     section."""
     entries = [
@@ -325,15 +306,13 @@ def test_a_table_of_contents_is_a_table_with_and_without_leaders(
         lines(canvas, ["1 Introduction"], top=60, font="Helvetica-Bold", size=14)
         lines(canvas, prose("moss", 12), top=90)
 
-    first, heading, *_ = kinds(parse(tmp_path, contents, text))
+    first, heading, *_ = kinds(parsed(contents, text))
 
     assert first == (BlockKind.TABLE, "\n".join(f"{title} | {page}" for title, page in entries))
     assert heading == (BlockKind.HEADING, "1 Introduction")
 
 
-def test_a_caption_beside_the_prose_of_the_other_column_is_in_no_sentence_of_it(
-    tmp_path: Path,
-) -> None:
+def test_a_caption_beside_the_prose_of_the_other_column_is_in_no_sentence_of_it() -> None:
     """The left column held a figure alone: its caption was read into the line beside it, and a
     sentence that no author wrote was quoted."""
     text = [
@@ -347,7 +326,7 @@ def test_a_caption_beside_the_prose_of_the_other_column_is_in_no_sentence_of_it(
         lines(canvas, ["Figure 2: Wheels of the mill in summer"], left=60, top=252.5, size=7)
         lines(canvas, text, left=320, top=170)
 
-    found = [text for _, text in kinds(parse(tmp_path, draw))]
+    found = [text for _, text in kinds(parsed(draw))]
 
     assert " ".join(text) in found
     assert "Figure 2: Wheels of the mill in summer" in found

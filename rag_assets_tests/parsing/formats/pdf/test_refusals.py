@@ -1,34 +1,24 @@
 """PDF files that cannot be used, or not whole: the reason, in words that say what to do."""
 
 import sys
-from pathlib import Path
 
 import pytest
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
 
-from rag_assets.core.domain import Document
 from rag_assets.core.errors import UnreadableDocument
-from rag_assets.core.settings import ParseLimits, ParsingSettings
 from rag_assets.parsing.formats.pdf.document import parse_pdf
-from rag_assets.parsing.shared.files import RawFile
-from rag_assets_testing.papers.pdf import lines, picture, prose, write_pdf
-
-
-def parse(path: Path, limits: ParseLimits | None = None) -> Document:
-    return parse_pdf(
-        RawFile(path.stem, path.name, path.read_bytes()),
-        ParsingSettings(limits=limits or ParseLimits()),
-    )
+from rag_assets_testing.papers.contents import read_content
+from rag_assets_testing.papers.pdf import lines, parsed, pdf_of, picture, prose
 
 
 def text_page(canvas: Canvas) -> None:
     lines(canvas, prose("word", 5))
 
 
-def refusal(path: Path, limits: ParseLimits | None = None) -> str:
+def refusal(content: bytes) -> str:
     with pytest.raises(UnreadableDocument) as caught:
-        parse(path, limits)
+        read_content(parse_pdf, "paper.pdf", content)
     return str(caught.value)
 
 
@@ -37,28 +27,22 @@ def _without_ocr(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rapidocr", None)
 
 
-def test_a_scan_with_a_stamp_on_every_page_is_a_scan(tmp_path: Path) -> None:
+def test_a_scan_with_a_stamp_on_every_page_is_a_scan() -> None:
     """Download stamps are the only text of many scans; they are not the paper."""
 
     def stamped(canvas: Canvas) -> None:
         picture(canvas)
         lines(canvas, ["Downloaded from an archive"], top=20)
 
-    path = write_pdf(tmp_path / "scan.pdf", [stamped] * 5)
-
     assert (
         "has no text but running headers or page numbers (5 pages of images): run OCR first"
-        in refusal(path)
+        in refusal(pdf_of(*[stamped] * 5))
     )
 
 
-def test_pages_without_text_are_named(tmp_path: Path) -> None:
+def test_pages_without_text_are_named() -> None:
     """A user who misses an answer from page 2 must be able to see why."""
-    path = write_pdf(
-        tmp_path / "mixed.pdf", [text_page, picture, picture, text_page, lambda canvas: None]
-    )
-
-    document = parse(path)
+    document = parsed(text_page, picture, picture, text_page, lambda canvas: None)
 
     assert document.notes == (
         "No text layer on pages 2-3: what stands there is missing. To have such pages read by OCR: "
@@ -66,15 +50,15 @@ def test_pages_without_text_are_named(tmp_path: Path) -> None:
     )
 
 
-def test_a_password_is_named_and_an_empty_one_is_none(tmp_path: Path) -> None:
+def test_a_password_is_named_and_an_empty_one_is_none() -> None:
     """Papers are often locked against printing only: these open without a password."""
-    locked = write_pdf(tmp_path / "locked.pdf", [text_page], StandardEncryption("secret", "owner"))
-    printable = write_pdf(
-        tmp_path / "printable.pdf", [text_page], StandardEncryption("", "owner", canPrint=0)
+    locked, printable = (
+        pdf_of(text_page, encryption=StandardEncryption(password, "owner", canPrint=0))
+        for password in ("secret", "")
     )
 
     assert "is encrypted and needs a password; remove it" in refusal(locked)
-    assert "word number 5" in parse(printable).text
+    assert "word number 5" in read_content(parse_pdf, "paper.pdf", printable).text
 
 
 @pytest.mark.parametrize(
@@ -89,9 +73,6 @@ def test_a_password_is_named_and_an_empty_one_is_none(tmp_path: Path) -> None:
         (b"%PDF-1.7\nand then nothing", "is broken: PDFium finds no readable structure in it"),
     ],
 )
-def test_what_is_no_pdf_is_said(tmp_path: Path, content: bytes, reason: str) -> None:
+def test_what_is_no_pdf_is_said(content: bytes, reason: str) -> None:
     """'Failed to load document' sends the user to the wrong place; the reason says what to mend."""
-    path = tmp_path / "paper.pdf"
-    path.write_bytes(content)
-
-    assert refusal(path).startswith(reason)
+    assert refusal(content).startswith(reason)

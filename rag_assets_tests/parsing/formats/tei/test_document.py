@@ -8,26 +8,22 @@ import pytest
 
 from rag_assets.core.domain import BlockKind, PageSource, SourceFormat, Zone
 from rag_assets.core.errors import UnreadableDocument
-from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.formats.tei.document import parse_tei
-from rag_assets.parsing.shared.files import RawFile
+from rag_assets_testing.papers.contents import read_content
 from rag_assets_testing.papers.tei import SURFACES, WORDS, parsed, tei, texts
 from rag_assets_tests.demo_papers import paragraphs, tei_files
 
 
-def sections(folder: Path, heads: str) -> list[tuple[str, ...]]:
+def sections(heads: str) -> list[tuple[str, ...]]:
     body = "".join(f"<div>{head}<p>Words.</p></div>" for head in heads.split("\n"))
     return [
-        block.section_path
-        for block in parsed(folder, tei(body)).blocks
-        if block.kind is BlockKind.HEADING
+        block.section_path for block in parsed(tei(body)).blocks if block.kind is BlockKind.HEADING
     ]
 
 
-def test_a_paper_becomes_titled_zoned_blocks(tmp_path: Path) -> None:
+def test_a_paper_becomes_titled_zoned_blocks() -> None:
     """Zones decide what is indexed; an abstract in the wrong one is never found."""
     document = parsed(
-        tmp_path,
         tei(
             "<div><head n='1'>Methods</head><p>We sampled.</p></div>",
             abstract="<div><p>Iron falls.</p></div>",
@@ -58,7 +54,7 @@ def test_a_paper_becomes_titled_zoned_blocks(tmp_path: Path) -> None:
     assert document.n_pages is None
 
 
-def test_the_reference_list_is_kept_an_entry_a_line(tmp_path: Path) -> None:
+def test_the_reference_list_is_kept_an_entry_a_line() -> None:
     """GROBID takes entries apart, and keeps their printed words only where it is asked to."""
     back = (
         "<listBibl><biblStruct coords='2,50,700,200,9'><analytic><title>Old Work</title>"
@@ -71,7 +67,7 @@ def test_the_reference_list_is_kept_an_entry_a_line(tmp_path: Path) -> None:
         "<bibl>Roe, D. Snow.</bibl></listBibl>"
     )
 
-    document = parsed(tmp_path, tei("<div><p>c</p></div>", back=back, facsimile=SURFACES))
+    document = parsed(tei("<div><p>c</p></div>", back=back, facsimile=SURFACES))
 
     references = document.blocks[-1]
     assert references.text.split("\n") == [
@@ -86,7 +82,7 @@ def test_the_reference_list_is_kept_an_entry_a_line(tmp_path: Path) -> None:
     )
 
 
-def test_a_list_of_grants_is_no_text_of_the_paper(tmp_path: Path) -> None:
+def test_a_list_of_grants_is_no_text_of_the_paper() -> None:
     """GROBID repeats the grants of a statement in a list of their own: chunks of three tokens that
     answer nothing."""
     back = (
@@ -94,20 +90,20 @@ def test_a_list_of_grants_is_no_text_of_the_paper(tmp_path: Path) -> None:
         "<listOrg type='funding'><org><idno type='grant-number'>FOR 2293</idno></org></listOrg>"
     )
 
-    assert texts(parsed(tmp_path, tei("<div><p>c</p></div>", back=back))) == [
+    assert texts(parsed(tei("<div><p>c</p></div>", back=back))) == [
         "c",
         "Funding",
         "Paid by grant FOR 2293.",
     ]
 
 
-def test_an_annex_goes_on_behind_its_inner_section(tmp_path: Path) -> None:
+def test_an_annex_goes_on_behind_its_inner_section() -> None:
     """Annexes may be nested where the body is flat."""
     back = (
         "<div type='appendix'><head>Annex</head><div><head>Rows</head><p>a</p></div><p>b</p></div>"
     )
 
-    document = parsed(tmp_path, tei("<div><head>Methods</head><p>c</p></div>", back=back))
+    document = parsed(tei("<div><head>Methods</head><p>c</p></div>", back=back))
 
     assert {
         block.text: (block.zone, block.section_path)
@@ -120,10 +116,9 @@ def test_an_annex_goes_on_behind_its_inner_section(tmp_path: Path) -> None:
     }
 
 
-def test_a_reference_list_taken_for_body_is_back_matter(tmp_path: Path) -> None:
+def test_a_reference_list_taken_for_body_is_back_matter() -> None:
     """Indexed references answer every question with a title."""
     document = parsed(
-        tmp_path,
         tei(
             "<div><head n='7'>References</head><p>Smith 2020.</p></div><div><p>And so on.</p></div>"
         ),
@@ -157,8 +152,15 @@ def test_a_reference_list_taken_for_body_is_back_matter(tmp_path: Path) -> None:
             ],
         ),
         (
-            "<head n='9'>End</head>\n<head n='A'>Tables</head>\n<head n='A.1'>Long ones</head>",
-            [("9 End",), ("A Tables",), ("A Tables", "A.1 Long ones")],
+            "<head n='9'>End</head>\n<head n='A'>Tables</head>\n<head n='A.1'>Long ones</head>\n"
+            "<head n='Appendix B'>Proofs</head>\n<head n='B.1'>Lemma</head>",
+            [
+                ("9 End",),
+                ("A Tables",),
+                ("A Tables", "A.1 Long ones"),
+                ("Appendix B Proofs",),
+                ("Appendix B Proofs", "B.1 Lemma"),
+            ],
         ),
         (
             "<head>Introduction</head>\n<head n='2.1'>Orphan</head>\n<head>2.2 In the text</head>\n<head>Last</head>",
@@ -166,18 +168,15 @@ def test_a_reference_list_taken_for_body_is_back_matter(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_numbers_of_headings_nest_sections(
-    tmp_path: Path, heads: str, paths: list[tuple[str, ...]]
-) -> None:
+def test_numbers_of_headings_nest_sections(heads: str, paths: list[tuple[str, ...]]) -> None:
     """GROBID writes sections side by side; only the numbers tell which belongs to which."""
-    assert sections(tmp_path, heads) == paths
+    assert sections(heads) == paths
 
 
-def test_nested_divisions_nest_sections(tmp_path: Path) -> None:
+def test_nested_divisions_nest_sections() -> None:
     """TEI written by people has its hierarchy in the tree, and text may go on after an inner
     section."""
     document = parsed(
-        tmp_path,
         tei(
             "<div><head>Part</head><p>a</p><div2><head>Chapter</head><p>b</p></div2><p>c</p></div><div><p>d</p></div>"
             "<div><div><p>e</p></div></div>"
@@ -195,7 +194,7 @@ def test_nested_divisions_nest_sections(tmp_path: Path) -> None:
     }
 
 
-def test_every_kind_of_text_reaches_a_block_once(tmp_path: Path) -> None:
+def test_every_kind_of_text_reaches_a_block_once() -> None:
     """What is lost cannot be found, what is doubled counts double."""
     body = """loose1 <div><head>head1</head><p>p1 <hi>hi1</hi> <ref target="#b1">ref1</ref> tail1
       <list><head>lhead1</head><label>lab1</label><item>item1 <list><item>sub1</item></list> rest1</item></list> tail2
@@ -209,9 +208,7 @@ def test_every_kind_of_text_reaches_a_block_once(tmp_path: Path) -> None:
       <figure type="table"><head>Table1</head><figDesc>Rows1.</figDesc><table><row><cell>cell1</cell><cell>c<note>cn1
       </note></cell></row></table><note>tnote1</note></figure></div>"""
 
-    document = parsed(
-        tmp_path, tei(body, front="<titlePage><docTitle>Front1</docTitle></titlePage>")
-    )
+    document = parsed(tei(body, front="<titlePage><docTitle>Front1</docTitle></titlePage>"))
 
     words = Counter(
         word.strip(".()")
@@ -228,10 +225,9 @@ def test_every_kind_of_text_reaches_a_block_once(tmp_path: Path) -> None:
     assert words["Figure"] == 1, "GROBID repeats the label in the caption"
 
 
-def test_blocks_inside_a_paragraph_cut_it_and_notes_follow_it(tmp_path: Path) -> None:
+def test_blocks_inside_a_paragraph_cut_it_and_notes_follow_it() -> None:
     """A footnote in the middle of a sentence would tear the sentence in two."""
     document = parsed(
-        tmp_path,
         tei(
             "<p>It fell<note place='foot'>By half.</note> at once. <list><item>one</item><item>two</item></list>"
             " After that<note place='inline'>(in May)</note> it rose.</p>"
@@ -246,17 +242,17 @@ def test_blocks_inside_a_paragraph_cut_it_and_notes_follow_it(tmp_path: Path) ->
     ]
 
 
-def test_entities_and_comments_leave_readable_text(tmp_path: Path) -> None:
+def test_entities_and_comments_leave_readable_text() -> None:
     """Older TEI names characters by entities; dropping them glues or loses words."""
     content = tei("<p>a&nbsp;b<!-- not this --> c &amp; d &own; <?pi nor this?>e</p>")
     doctype = '<!DOCTYPE TEI [<!ENTITY nbsp "&#160;"><!ENTITY own "own words">]>\n<TEI'
 
-    document = parsed(tmp_path, content.replace("<TEI", doctype, 1))
+    document = parsed(content.replace("<TEI", doctype, 1))
 
     assert texts(document) == ["a b c & d &own; e"]
 
 
-def test_a_table_keeps_rows_cells_and_spans(tmp_path: Path) -> None:
+def test_a_table_keeps_rows_cells_and_spans() -> None:
     """Chunks are cut between the lines of a table; a cell in the wrong column is a wrong number."""
     body = """<figure type="table"><head>Table 2</head><label>2</label><figDesc>Iron by group.</figDesc><table>
       <row role="label"><cell rows="2">Group</cell><cell cols="2">Iron</cell></row>
@@ -264,7 +260,7 @@ def test_a_table_keeps_rows_cells_and_spans(tmp_path: Path) -> None:
       <row><cell>A</cell><cell></cell><cell cols="x">7</cell></row><row><cell/></row>
       <row><cell>Ragged</cell></row></table><note>a: n = 3</note></figure>"""
 
-    table, note = parsed(tmp_path, tei(body)).blocks
+    table, note = parsed(tei(body)).blocks
 
     assert table.title == "Table 2 Iron by group."
     assert table.text == "Group | Iron\nbefore | after\nA |  | 7\nRagged"
@@ -289,7 +285,7 @@ def test_a_table_keeps_rows_cells_and_spans(tmp_path: Path) -> None:
     assert (note.kind, note.text) == (BlockKind.FOOTNOTE, "a: n = 3")
 
 
-def test_floats_behind_the_text_move_to_their_first_mention(tmp_path: Path) -> None:
+def test_floats_behind_the_text_move_to_their_first_mention() -> None:
     """A table that trails the conclusion is cited under "Conclusion"."""
     body = """<div><head n="1">Results</head><p>See <ref type="table" target="#tab_0">1</ref>.</p></div>
       <div><head n="2">Conclusion</head><p>It fell<ref type="foot" target="#foot_0">1</ref>; again
@@ -298,7 +294,7 @@ def test_floats_behind_the_text_move_to_their_first_mention(tmp_path: Path) -> N
       <figure type="table" xml:id="tab_0"><head>Table 1</head><table><row><cell>a</cell></row></table></figure>
       <note place="foot" xml:id="foot_0">By half.</note>"""
 
-    document = parsed(tmp_path, tei(body))
+    document = parsed(tei(body))
 
     assert [(block.kind.value, block.section_path) for block in document.blocks] == [
         ("heading", ("1 Results",)),
@@ -311,13 +307,11 @@ def test_floats_behind_the_text_move_to_their_first_mention(tmp_path: Path) -> N
     ]
 
 
-def test_a_corpus_file_gives_all_its_texts(tmp_path: Path) -> None:
+def test_a_corpus_file_gives_all_its_texts() -> None:
     """`teiCorpus` holds several texts; only the first would be a silent loss."""
     one = "<TEI><teiHeader/><text><body><p>{}</p></body></text></TEI>"
 
-    document = parsed(
-        tmp_path, f"<teiCorpus>{one.format('first')}{one.format('second')}</teiCorpus>"
-    )
+    document = parsed(f"<teiCorpus>{one.format('first')}{one.format('second')}</teiCorpus>")
 
     assert texts(document) == ["first", "second"]
 
@@ -331,26 +325,26 @@ def test_a_corpus_file_gives_all_its_texts(tmp_path: Path) -> None:
         ("no markup", "no readable XML"),
     ],
 )
-def test_what_gives_no_text_is_refused(tmp_path: Path, content: str, reason: str) -> None:
+def test_what_gives_no_text_is_refused(content: str, reason: str) -> None:
     """An empty document in the index looks like a paper that says nothing."""
     with pytest.raises(UnreadableDocument, match=reason):
-        parsed(tmp_path, content)
+        parsed(content)
 
 
-def test_the_deepest_nesting_allowed_can_be_read(tmp_path: Path) -> None:
+def test_the_deepest_nesting_allowed_can_be_read() -> None:
     """The walk is recursive: whatever the depth limit lets through must not exhaust the stack."""
     for tag in ("div", "hi", "quote"):
         content = tei(f"<{tag}>" * 190 + "<p>deep</p>" + f"</{tag}>" * 190)
-        assert texts(parsed(tmp_path, content)) == ["deep"]
+        assert texts(parsed(content)) == ["deep"]
 
 
-def test_the_count_of_source_text_matches_what_reached_the_blocks(tmp_path: Path) -> None:
+def test_the_count_of_source_text_matches_what_reached_the_blocks() -> None:
     """The check on lost text divides by it: a count made from the blocks themselves would never see
     a loss."""
     body = f"<div><head>Methods</head><p>{WORDS * 5}</p><p>{WORDS * 3}</p></div>"
     back = "<div type='acknowledgement'><p>Not counted.</p></div><listBibl><bibl>Nor this.</bibl></listBibl>"
 
-    document = parsed(tmp_path, tei(body, back=back, abstract=f"<p>{WORDS}</p>"))
+    document = parsed(tei(body, back=back, abstract=f"<p>{WORDS}</p>"))
 
     reached = sum(block.n_chars for block in document.blocks if block.zone is not Zone.BACK)
     assert document.n_source_chars == pytest.approx(reached, rel=0.01)
@@ -360,7 +354,7 @@ def test_the_count_of_source_text_matches_what_reached_the_blocks(tmp_path: Path
 def test_whole_papers_lose_no_text(path: Path) -> None:
     """Files with coordinates, with page breaks, with neither; what the small files above do not
     think of."""
-    document = parse_tei(RawFile(path.stem, path.name, path.read_bytes()), ParsingSettings())
+    document = read_content(parse_tei, path.name, path.read_bytes())
 
     reached = sum(block.n_chars for block in document.blocks if block.zone is not Zone.BACK)
     assert 0.99 <= reached / document.n_source_chars <= 1.1
@@ -374,20 +368,7 @@ def letters(text: str) -> str:
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text)))
 
 
-def test_the_parts_of_an_appendix_lie_in_it(tmp_path: Path) -> None:
-    """A section path that starts at "A.1 Lemma" does not say that a proof is from the appendix."""
-    body = '<div><head n="Appendix A">Proofs</head><p>One.</p></div><div><head n="A.1">Lemma</head><p>Two.</p></div>'
-
-    paths = [
-        block.section_path
-        for block in parsed(tmp_path, tei(body)).blocks
-        if block.kind is BlockKind.PARAGRAPH
-    ]
-
-    assert paths == [("Appendix A Proofs",), ("Appendix A Proofs", "A.1 Lemma")]
-
-
-def test_a_text_is_read_as_its_last_hand_left_it(tmp_path: Path) -> None:
+def test_a_text_is_read_as_its_last_hand_left_it() -> None:
     """A deleted 9 before an added 12 reads 912, a number that nobody wrote."""
     body = (
         "<div><p>We saw <subst><del>9</del><add>12</add></subst> boats<surplus> boats</surplus>, "
@@ -396,7 +377,7 @@ def test_a_text_is_read_as_its_last_hand_left_it(tmp_path: Path) -> None:
         "<app><lem>night</lem><rdg wit='#b'>light</rdg></app>.</p><del><p>A paragraph that went.</p></del></div>"
     )
 
-    document = parsed(tmp_path, tei(body))
+    document = parsed(tei(body))
 
     assert texts(document) == ["We saw 12 boats, and three old ships by night."]
     assert document.n_source_chars == document.blocks[0].n_chars

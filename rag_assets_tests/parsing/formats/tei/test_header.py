@@ -1,7 +1,5 @@
 """What the header of a TEI file states about the paper as a publication."""
 
-from pathlib import Path
-
 import pytest
 
 from rag_assets.core.domain import Person, Record
@@ -31,14 +29,14 @@ def tei(header: str, text: str = BODY) -> str:
     )
 
 
-def header(tmp_path: Path, content: str) -> Record:
-    return parsed(tmp_path, content).header
+def header(content: str) -> Record:
+    return parsed(content).header
 
 
-def test_the_header_of_grobid_is_the_record(tmp_path: Path) -> None:
+def test_the_header_of_grobid_is_the_record() -> None:
     """GROBID keeps the authors in the header alone: without it the corpus cannot say who wrote a
     paper."""
-    found = header(tmp_path, tei(GROBID))
+    found = header(tei(GROBID))
 
     assert found == Record(
         title="Iron in Winter",
@@ -53,37 +51,35 @@ def test_the_header_of_grobid_is_the_record(tmp_path: Path) -> None:
     )
 
 
-def test_authors_without_a_name_and_funders_are_nobody(tmp_path: Path) -> None:
+def test_authors_without_a_name_and_funders_are_nobody() -> None:
     """GROBID writes up to eleven authors without a name, and funders among them."""
     nobody = "<author><orgName type='funder'>Winter Fund</orgName></author><author/><author><email>a@b.c</email></author>"
     collaboration = "<author><orgName type='collaboration'>The Winter Group</orgName></author>"
 
-    found = header(
-        tmp_path, tei(GROBID.replace("</analytic>", f"{nobody}{collaboration}</analytic>"))
-    )
+    found = header(tei(GROBID.replace("</analytic>", f"{nobody}{collaboration}</analytic>")))
 
     assert [person.name for person in found.authors] == ["Ana B Sun", "Li Moon", "The Winter Group"]
 
 
-def test_authors_of_hand_written_tei_stand_in_the_title_statement(tmp_path: Path) -> None:
+def test_authors_of_hand_written_tei_stand_in_the_title_statement() -> None:
     """TEI written by people names the authors of the file, in two forms."""
     authors = "<author>Stone, Ada (1892-1933)</author><author><persName>Bo Reed</persName></author>"
 
-    found = header(tmp_path, tei("").replace("</titleStmt>", f"{authors}</titleStmt>"))
+    found = header(tei("").replace("</titleStmt>", f"{authors}</titleStmt>"))
 
     assert [person.name for person in found.authors] == ["Stone, Ada (1892-1933)", "Bo Reed"]
 
 
-def test_a_title_page_does_not_make_an_empty_paper_readable(tmp_path: Path) -> None:
+def test_a_title_page_does_not_make_an_empty_paper_readable() -> None:
     """A file with a header and no text is quarantined, so that another file of the paper is
     read."""
     with pytest.raises(UnreadableDocument, match="without text"):
-        parsed(tmp_path, tei(GROBID, "<text><body/></text>"))
+        parsed(tei(GROBID, "<text><body/></text>"))
 
 
-def test_the_date_of_an_electronic_edition_is_not_that_of_the_work(tmp_path: Path) -> None:
+def test_the_date_of_an_electronic_edition_is_not_that_of_the_work() -> None:
     """A novel of 1895 would be said to have appeared when somebody typed it in."""
     edition = '<publicationStmt><date when="2021-04-09"/></publicationStmt>'
     content = tei(edition).replace("</titleStmt>", "<author>Stone, Ada</author></titleStmt>")
 
-    assert header(tmp_path, content).year is None
+    assert header(content).year is None

@@ -7,11 +7,10 @@ import pypdfium2 as pdfium
 import pytest
 
 from rag_assets.core.domain import PageSource
-from rag_assets.core.settings import ParsingSettings
 from rag_assets.core.text.folding import Folded
 from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.parsing.formats.tei.document import parse_tei
-from rag_assets.parsing.shared.files import RawFile
+from rag_assets_testing.papers.contents import read_content
 from rag_assets_testing.papers.tei import SURFACES, WORDS, page_at, pages, parsed, tei
 from rag_assets_tests.demo_papers import texts
 from rag_assets_tests.parsing.drawn_paper import draw_paper
@@ -27,12 +26,12 @@ def lines(page: int, first_top: float, n: int) -> str:
     return ";".join(f"{page},50,{first_top + 12 * index},500,9" for index in range(n))
 
 
-def test_a_break_inside_a_paragraph_splits_it_exactly(tmp_path: Path) -> None:
+def test_a_break_inside_a_paragraph_splits_it_exactly() -> None:
     """A chunk that starts behind the break is cited with the page before, if the split is a word
     off."""
     body = f"<p>{WORDS}end of <pb n='iv'/>page one <hi>and<pb n='7'/></hi> more</p><p>last</p>"
 
-    document = parsed(tmp_path, tei(body))
+    document = parsed(tei(body))
 
     paragraph, last = document.blocks
     assert pages(paragraph) == [(f"{WORDS}end of ", 1, 1), ("page one and ", 2, 2), ("more", 3, 3)]
@@ -41,33 +40,21 @@ def test_a_break_inside_a_paragraph_splits_it_exactly(tmp_path: Path) -> None:
     assert document.page_labels == (None, "iv", "7")
 
 
-def test_labels_are_never_pages(tmp_path: Path) -> None:
-    """A label may start anywhere, jump and repeat; the page is the ordinal of the break."""
-    document = parsed(tmp_path, tei("<pb n='474'/><p>a</p><pb n='474'/><p>b</p><pb/><p>c</p>"))
-
-    assert [block.page_start for block in document.blocks] == [1, 2, 3]
-    assert document.page_labels == ("474", "474", None)
-
-
-def test_a_title_before_the_first_break_has_no_page(tmp_path: Path) -> None:
+def test_a_title_before_the_first_break_has_no_page() -> None:
     """A heading before the first break may stand before that page or on it."""
-    document = parsed(
-        tmp_path, tei("<div><head>Part</head><pb/><p>a</p></div>", abstract=f"<p>{WORDS}</p>")
-    )
+    document = parsed(tei("<div><head>Part</head><pb/><p>a</p></div>", abstract=f"<p>{WORDS}</p>"))
 
     assert [block.page_start for block in document.blocks] == [None, None, 1]
 
 
-def test_breaks_count_wherever_they_stand(tmp_path: Path) -> None:
+def test_breaks_count_wherever_they_stand() -> None:
     """A break passed over inside a list, a note or the references shifts all pages behind it."""
     body = (
         f"<p>{WORDS}</p><list><item>a<pb/>b</item></list><p>c<note place='foot'>d<pb/>e</note> f</p>"
         "<table><row><cell>g<pb/></cell><cell>h</cell></row></table><fw>7<pb/></fw><p>i</p><eg>j<pb/></eg><p>k</p>"
     )
 
-    document = parsed(
-        tmp_path, tei(body, back="<listBibl><bibl><pb/></bibl></listBibl><div><p>l</p></div>")
-    )
+    document = parsed(tei(body, back="<listBibl><bibl><pb/></bibl></listBibl><div><p>l</p></div>"))
 
     assert [pages(block) for block in document.blocks[1:]] == [
         [("a", 1, 1), ("b", 2, 2)],
@@ -82,12 +69,12 @@ def test_breaks_count_wherever_they_stand(tmp_path: Path) -> None:
     assert document.n_pages == 7
 
 
-def test_paragraph_areas_prove_page_and_boxes(tmp_path: Path) -> None:
+def test_paragraph_areas_prove_page_and_boxes() -> None:
     """Boxes are fractions of the surface; the references GROBID leaves out of a line are part of
     it."""
     body = '<p coords="2,60,80,120,8;2,310,80,150,8">It fell in <ref coords="2,182,80,126,8">(Smith)</ref> winter.</p>'
 
-    document = parsed(tmp_path, tei(f"<div>{body}</div>", facsimile=SURFACES))
+    document = parsed(tei(f"<div>{body}</div>", facsimile=SURFACES))
 
     (span,) = document.blocks[0].spans
     (box,) = span.boxes
@@ -102,21 +89,19 @@ def test_paragraph_areas_prove_page_and_boxes(tmp_path: Path) -> None:
     assert (document.n_pages, document.page_source) == (5, PageSource.COORDS)
 
 
-def test_boxes_count_from_the_corner_of_the_page(tmp_path: Path) -> None:
+def test_boxes_count_from_the_corner_of_the_page() -> None:
     """A page whose corner is not 0, 0 would have all boxes shifted."""
     surface = '<surface n="1" ulx="-60" uly="40" lrx="540" lry="840"/>'
 
-    document = parsed(
-        tmp_path, tei('<div><p coords="1,0,120,300,80">It fell.</p></div>', facsimile=surface)
-    )
+    document = parsed(tei('<div><p coords="1,0,120,300,80">It fell.</p></div>', facsimile=surface))
 
     (box,) = document.blocks[0].boxes
     assert (box.left, box.top, box.right, box.bottom) == (0.1, 0.1, 0.6, 0.2)
 
 
-def test_without_surfaces_pages_are_known_and_boxes_are_not(tmp_path: Path) -> None:
+def test_without_surfaces_pages_are_known_and_boxes_are_not() -> None:
     """A box without the size of its page would point anywhere."""
-    document = parsed(tmp_path, tei('<p coords="3,60,80,120,8">It fell.</p>'))
+    document = parsed(tei('<p coords="3,60,80,120,8">It fell.</p>'))
 
     assert (document.blocks[0].page_start, document.blocks[0].boxes, document.n_pages) == (3, (), 3)
 
@@ -125,20 +110,18 @@ def test_without_surfaces_pages_are_known_and_boxes_are_not(tmp_path: Path) -> N
     "coords",
     ["", "x", "1,2", "0,1,1,9,9", "1.5,1,1,9,9", "nan,1,1,9,9", "1,1,1,-9,9", "99,1,1,9,9"],
 )
-def test_coordinates_that_make_no_sense_prove_nothing(tmp_path: Path, coords: str) -> None:
+def test_coordinates_that_make_no_sense_prove_nothing(coords: str) -> None:
     """A page that the document does not have breaks every link to the PDF."""
-    document = parsed(
-        tmp_path, tei(f'<div><p coords="{coords}">It fell.</p></div>', facsimile=SURFACES)
-    )
+    document = parsed(tei(f'<div><p coords="{coords}">It fell.</p></div>', facsimile=SURFACES))
 
     assert document.blocks[0].page_start is None
 
 
-def test_references_prove_the_words_between_them(tmp_path: Path) -> None:
+def test_references_prove_the_words_between_them() -> None:
     """Most GROBID files have coordinates on references alone."""
     body = f"<p>{WORDS}{ref(2, 300)}</p><p>{WORDS}</p><p>{ref(2, 500)} {WORDS}</p><p>{WORDS}{ref(3, 300)}{WORDS}</p>"
 
-    document = parsed(tmp_path, tei(f"<div>{body}</div>", facsimile=SURFACES))
+    document = parsed(tei(f"<div>{body}</div>", facsimile=SURFACES))
 
     first, second, third, fourth = document.blocks
     assert (first.page_start, first.page_end) == (1, 2)
@@ -147,12 +130,12 @@ def test_references_prove_the_words_between_them(tmp_path: Path) -> None:
     assert (page_at(fourth, "(Smith"), fourth.page_end) == ((3, 3), None)
 
 
-def test_the_sign_after_a_reference_is_on_its_page(tmp_path: Path) -> None:
+def test_the_sign_after_a_reference_is_on_its_page() -> None:
     """A sentence that ends with a reference would be cited with the next page, too, for its full
     stop."""
     body = f"<p>{WORDS}{ref(1, 300)}. {WORDS}{ref(2, 300)}</p>"
 
-    (block,) = parsed(tmp_path, tei(f"<div>{body}</div>", facsimile=SURFACES)).blocks
+    (block,) = parsed(tei(f"<div>{body}</div>", facsimile=SURFACES)).blocks
 
     assert pages(block) == [
         (f"{WORDS}(Smith, 2020).", 1, 1),
@@ -161,23 +144,23 @@ def test_the_sign_after_a_reference_is_on_its_page(tmp_path: Path) -> None:
     ]
 
 
-def test_a_reference_that_contradicts_its_neighbours_proves_nothing(tmp_path: Path) -> None:
+def test_a_reference_that_contradicts_its_neighbours_proves_nothing() -> None:
     """One wrong coordinate must not move a paragraph to a page it is not on."""
     body = f"<p>{ref(2, 300)}</p><p>{WORDS}{ref(5, 90)}{WORDS}</p><p>{ref(2, 500)}</p><p>{ref(3, 90)} {ref(3, 200)}</p>"
 
-    document = parsed(tmp_path, tei(f"<div>{body}</div>", facsimile=SURFACES))
+    document = parsed(tei(f"<div>{body}</div>", facsimile=SURFACES))
 
     assert [block.page_start for block in document.blocks] == [2, None, 2, 3]
 
 
-def test_a_reference_wrong_by_one_page_makes_no_page_go_back(tmp_path: Path) -> None:
+def test_a_reference_wrong_by_one_page_makes_no_page_go_back() -> None:
     """A quote "on pages 3 to 2" cannot be looked up, and the words around the wrong reference are
     on page 2."""
     body = (
         f"<p>{ref(2, 300)}</p><p>{WORDS}{ref(3, 90)}{WORDS}</p><p>{ref(2, 500)} {ref(2, 520)}</p>"
     )
 
-    document = parsed(tmp_path, tei(f"<div>{body}</div>", facsimile=SURFACES))
+    document = parsed(tei(f"<div>{body}</div>", facsimile=SURFACES))
 
     assert [(block.page_start, block.page_end) for block in document.blocks] == [
         (2, 2),
@@ -187,14 +170,14 @@ def test_a_reference_wrong_by_one_page_makes_no_page_go_back(tmp_path: Path) -> 
     assert page_at(document.blocks[1], "(Smith") == (None, None)
 
 
-def test_paper_bounds_the_doubt_around_a_turn(tmp_path: Path) -> None:
+def test_paper_bounds_the_doubt_around_a_turn() -> None:
     """Two lines above a reference hold no 2,000 characters: those before stand on the page
     before."""
     above = "".join(f"{WORDS}{ref(1, 100 + 40 * line)} " for line in range(6))
     below = "".join(f"{ref(2, 80 + 12 * line)} " for line in range(6))
     body = f"<p>{above}</p><p>{WORDS * 30}{below}</p>"
 
-    document = parsed(tmp_path, tei(f"<div>{body}</div>", facsimile=SURFACES))
+    document = parsed(tei(f"<div>{body}</div>", facsimile=SURFACES))
 
     turning = document.blocks[1]
     doubtful = [span for span in turning.spans if span.page_start != span.page_end]
@@ -202,13 +185,13 @@ def test_paper_bounds_the_doubt_around_a_turn(tmp_path: Path) -> None:
     assert doubtful[0].end - doubtful[0].start < len(turning.text) / 3
 
 
-def test_a_turn_inside_a_paragraph_is_found_by_its_lines(tmp_path: Path) -> None:
+def test_a_turn_inside_a_paragraph_is_found_by_its_lines() -> None:
     """Ten lines, seven of them on page 1: the turn is near 70 % of the text, and only there is
     doubt."""
     text = (WORDS * 10)[:1000].strip()
     body = f'<p coords="{lines(1, 700, 7)};{lines(2, 60, 3)}">{text}</p>'
 
-    (block,) = parsed(tmp_path, tei(f"<div>{body}</div>", facsimile=SURFACES)).blocks
+    (block,) = parsed(tei(f"<div>{body}</div>", facsimile=SURFACES)).blocks
 
     first, doubt, last = block.spans
     assert [(span.page_start, span.page_end) for span in block.spans] == [(1, 1), (1, 2), (2, 2)]
@@ -219,12 +202,12 @@ def test_a_turn_inside_a_paragraph_is_found_by_its_lines(tmp_path: Path) -> None
     assert doubt.boxes == ()
 
 
-def test_references_narrow_the_turn_inside_a_paragraph(tmp_path: Path) -> None:
+def test_references_narrow_the_turn_inside_a_paragraph() -> None:
     """What a reference proves is more than an estimate."""
     text = (WORDS * 10)[:1000].strip()
     body = f'<p coords="{lines(1, 700, 7)};{lines(2, 60, 3)}">{text[:690]} {ref(1, 772)} now {ref(2, 60)} {text[690:]}</p>'
 
-    (block,) = parsed(tmp_path, tei(f"<div>{body}</div>", facsimile=SURFACES)).blocks
+    (block,) = parsed(tei(f"<div>{body}</div>", facsimile=SURFACES)).blocks
 
     doubtful = [
         block.text[span.start : span.end]
@@ -234,13 +217,13 @@ def test_references_narrow_the_turn_inside_a_paragraph(tmp_path: Path) -> None:
     assert [text.strip() for text in doubtful] == ["now"]
 
 
-def test_sentences_have_their_own_pages_and_boxes(tmp_path: Path) -> None:
+def test_sentences_have_their_own_pages_and_boxes() -> None:
     """With areas on sentences, only the sentence that crosses the turn is in doubt."""
     body = f"""<p coords="{lines(1, 700, 2)};{lines(2, 60, 1)}"><s coords="{lines(1, 700, 1)}">It fell.</s>
       <s coords="{lines(1, 712, 1)};{lines(2, 60, 1)}">It rose again in spring.</s>
       <s coords="{lines(2, 72, 1)}">Done.</s></p>"""
 
-    (block,) = parsed(tmp_path, tei(f"<div>{body}</div>", facsimile=SURFACES)).blocks
+    (block,) = parsed(tei(f"<div>{body}</div>", facsimile=SURFACES)).blocks
 
     assert [(text.strip(), first, last) for text, first, last in pages(block)] == [
         ("It fell.", 1, 1),
@@ -252,21 +235,19 @@ def test_sentences_have_their_own_pages_and_boxes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("heading", "last_page"), [("Conclusion", 2), ("Appendix A", None)])
-def test_the_body_ends_before_its_references(
-    tmp_path: Path, heading: str, last_page: int | None
-) -> None:
+def test_the_body_ends_before_its_references(heading: str, last_page: int | None) -> None:
     """References on page 2 leave no other page for the conclusion, but an appendix may follow
     them."""
     body = f"<div><p>{ref(2, 500)}</p></div><div><head>{heading}</head><p>{WORDS}</p></div>"
     back = "<listBibl><biblStruct coords='2,50,700,200,9'><title>Old Work</title></biblStruct></listBibl>"
 
-    document = parsed(tmp_path, tei(body, back=back, facsimile=SURFACES))
+    document = parsed(tei(body, back=back, facsimile=SURFACES))
 
     *_, conclusion, references = document.blocks
     assert (conclusion.page_start, references.page_start) == (last_page, 2)
 
 
-def test_floats_go_where_they_stand_on_paper(tmp_path: Path) -> None:
+def test_floats_go_where_they_stand_on_paper() -> None:
     """A table is cited with the section around it; its place must not prove the text's page."""
     body = f"""<div><head n="1" coords="1,50,80,90,9">Methods</head><p>{ref(1, 100)} {WORDS}</p>
       <p>{ref(1, 400)} {WORDS}</p></div><div><head n="2" coords="2,50,300,90,9">Results</head><p>{ref(2, 320)}</p></div>
@@ -275,7 +256,7 @@ def test_floats_go_where_they_stand_on_paper(tmp_path: Path) -> None:
       <table coords="2,50,500,400,150"><row><cell>a</cell></row></table></figure>
       <note place="foot" coords="1,50,760,300,8">By half.</note>"""
 
-    document = parsed(tmp_path, tei(body, facsimile=SURFACES))
+    document = parsed(tei(body, facsimile=SURFACES))
 
     assert [
         (block.kind.value, block.section_path[0], block.page_start, block.page_end)
@@ -293,27 +274,25 @@ def test_floats_go_where_they_stand_on_paper(tmp_path: Path) -> None:
     assert document.blocks[4].boxes[0].page == 2
 
 
-def test_a_picture_alone_proves_no_page_of_the_text(tmp_path: Path) -> None:
+def test_a_picture_alone_proves_no_page_of_the_text() -> None:
     """A document that counts as paged is not aligned with its PDF, and its text would stay without
     pages."""
     figure = '<figure><head>Figure 1</head><graphic coords="3,50,80,400,150"/></figure>'
 
-    document = parsed(tmp_path, tei(f"<div><p>{WORDS}</p></div>{figure}"))
+    document = parsed(tei(f"<div><p>{WORDS}</p></div>{figure}"))
 
     assert [block.page_start for block in document.blocks] == [None, 3]
     assert document.page_source is PageSource.NONE
 
 
-def test_a_float_is_placed_by_column(tmp_path: Path) -> None:
+def test_a_float_is_placed_by_column() -> None:
     """In two columns, the top of the right one is read after the foot of the left one."""
     left = [f"<p>Left {index}. {ref(1, 100 + 100 * index, 60)}</p>" for index in range(6)]
     right = [f"<p>Right {index}. {ref(1, 100 + 100 * index, 320)}</p>" for index in range(6)]
     note = '<note place="foot" coords="1,60,650,200,8">Left foot.</note>'
     figure = '<figure coords="1,320,250,200,40"><head>Figure 1</head></figure>'
 
-    document = parsed(
-        tmp_path, tei(f"<div>{''.join(left + right)}</div>{figure}{note}", facsimile=SURFACES)
-    )
+    document = parsed(tei(f"<div>{''.join(left + right)}</div>{figure}{note}", facsimile=SURFACES))
 
     order = [" ".join(block.text.split()[:2]) for block in document.blocks]
     assert order.index("Left foot.") == order.index("Left 5.") + 1
@@ -332,7 +311,7 @@ def test_the_pages_of_a_whole_paper_hold_its_words(tmp_path: Path) -> None:
     )
     n_exact, wrong = 0, []
 
-    document = parse_tei(RawFile("x", "x", tei_path.read_bytes()), ParsingSettings())
+    document = read_content(parse_tei, "x", tei_path.read_bytes())
     with pdfium.PdfDocument(pdf_path) as pdf:
         on_paper = [folded_letters(page.get_textpage().get_text_bounded()) for page in pdf]
     for block in document.blocks:

@@ -1,17 +1,15 @@
 """Plain text into blocks: nothing lost, structure only where it is beyond doubt."""
 
 import re
-from pathlib import Path
 from textwrap import fill
 
 import pytest
 
 from rag_assets.core.domain import BlockKind, Document, PageSource, Zone
-from rag_assets.core.settings import ParseLimits, ParsingSettings
 from rag_assets.core.text.folding import Folded
 from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.parsing.formats.text.document import parse_text
-from rag_assets.parsing.shared.files import RawFile
+from rag_assets_testing.papers.contents import read_content
 from rag_assets_tests.demo_papers import texts
 
 PAPER = """Ferritin in Mountain Sheep
@@ -51,18 +49,13 @@ The pastures are listed by height.
 """
 
 
-def parsed(folder: Path, content: str | bytes, limits: ParseLimits | None = None) -> Document:
-    path = folder / "sheep.txt"
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return parse_text(
-        RawFile("sheep", "sheep.txt", path.read_bytes()),
-        ParsingSettings(limits=limits or ParseLimits()),
-    )
+def parsed(content: str | bytes) -> Document:
+    return read_content(parse_text, "sheep.txt", content)
 
 
-def test_a_wrapped_paper_gets_its_paragraphs_sections_and_zones_back(tmp_path: Path) -> None:
+def test_a_wrapped_paper_gets_its_paragraphs_sections_and_zones_back() -> None:
     """References taken for body are cited as evidence; body taken for references is never found."""
-    document = parsed(tmp_path, PAPER)
+    document = parsed(PAPER)
 
     assert document.title == "Ferritin in Mountain Sheep"
     headings = [block.section_path for block in document.blocks if block.kind is BlockKind.HEADING]
@@ -88,16 +81,16 @@ def test_a_wrapped_paper_gets_its_paragraphs_sections_and_zones_back(tmp_path: P
     assert {block.page_start for block in document.blocks} == {None}
 
 
-def test_a_word_cut_at_a_line_end_is_one_word_again(tmp_path: Path) -> None:
+def test_a_word_cut_at_a_line_end_is_one_word_again() -> None:
     """A search for "ferritin" does not find "ferri- tin"; "LAKE2" was never in the paper."""
-    text = parsed(tmp_path, PAPER).text
+    text = parsed(PAPER).text
 
     assert "measured ferritin in forty" in text
     assert "three well-known pastures" in text
     assert "the short- and long-term pastures near LAKE-2 were" in text
 
 
-def test_one_paragraph_a_line_stays_one_paragraph_a_line(tmp_path: Path) -> None:
+def test_one_paragraph_a_line_stays_one_paragraph_a_line() -> None:
     """Joined paragraphs make one block of a whole paper, without a section or a sentence to
     cite."""
     lines = [
@@ -105,12 +98,12 @@ def test_one_paragraph_a_line_stays_one_paragraph_a_line(tmp_path: Path) -> None
         for n in range(4)
     ]
 
-    document = parsed(tmp_path, "\n".join(lines))
+    document = parsed("\n".join(lines))
 
     assert [block.text for block in document.blocks] == lines
 
 
-def test_form_feeds_are_pages_and_a_paragraph_over_their_turn_has_both(tmp_path: Path) -> None:
+def test_form_feeds_are_pages_and_a_paragraph_over_their_turn_has_both() -> None:
     """A quote is cited with its page; the running header must not stand in the middle of it."""
     pages = [
         "Journal of Sheep    Vol 3\n\nIron is scarce at altitude and ferritin\nfollows it\n\n1",
@@ -118,7 +111,7 @@ def test_form_feeds_are_pages_and_a_paragraph_over_their_turn_has_both(tmp_path:
         "Journal of Sheep    Vol 3\n\nSheep come home in autumn.\n\n3\n",
     ]
 
-    document = parsed(tmp_path, "\f".join(pages) + "\f")
+    document = parsed("\f".join(pages) + "\f")
 
     assert document.n_pages == 3
     assert document.page_source is PageSource.PARSER
@@ -132,16 +125,14 @@ def test_form_feeds_are_pages_and_a_paragraph_over_their_turn_has_both(tmp_path:
     assert [block.page_start for block in document.blocks[1:]] == [2, 3]
 
 
-def test_a_references_line_before_the_body_does_not_hide_the_body(tmp_path: Path) -> None:
+def test_a_references_line_before_the_body_does_not_hide_the_body() -> None:
     """In text taken from two columns the list may come first; a body in the back zone is lost for
     every question."""
     prose = (
         "Ferritin fell in all groups when the snow came and the flock had gone to the valley. " * 6
     )
 
-    document = parsed(
-        tmp_path, f"Ferritin\n\nReferences\n\n1. Lund A. Sheep. 2001.\n\n{prose}\n\n{prose}\n"
-    )
+    document = parsed(f"Ferritin\n\nReferences\n\n1. Lund A. Sheep. 2001.\n\n{prose}\n\n{prose}\n")
 
     assert [block.zone for block in document.blocks[2:]] == [Zone.BACK, Zone.BODY, Zone.BODY]
 
@@ -159,33 +150,31 @@ def test_a_references_line_before_the_body_does_not_hide_the_body(tmp_path: Path
         ),
     ],
 )
-def test_text_is_read_in_the_encoding_it_was_written_in(
-    tmp_path: Path, encoding: str, text: str
-) -> None:
+def test_text_is_read_in_the_encoding_it_was_written_in(encoding: str, text: str) -> None:
     """A wrong encoding makes every quote with an umlaut unfindable, without a visible reason."""
-    document = parsed(tmp_path, text.encode(encoding))
+    document = parsed(text.encode(encoding))
 
     assert document.text == text.strip()
 
 
-def test_one_broken_byte_does_not_turn_a_utf8_paper_into_another_encoding(tmp_path: Path) -> None:
+def test_one_broken_byte_does_not_turn_a_utf8_paper_into_another_encoding() -> None:
     """One bad byte is one bad character; read as Windows-1252 every accent would be two wrong
     ones."""
-    document = parsed(tmp_path, "Größe und Höhe der Schafe. ".encode() * 20 + b"\xff end")
+    document = parsed("Größe und Höhe der Schafe. ".encode() * 20 + b"\xff end")
 
     assert document.text.count("Größe") == 20
     assert document.notes == ("1 broken characters replaced",)
 
 
 @pytest.mark.parametrize("name", texts())
-def test_no_sentence_of_a_whole_paper_is_lost(name: str, tmp_path: Path) -> None:
+def test_no_sentence_of_a_whole_paper_is_lost(name: str) -> None:
     """What parsing loses, no retrieval finds: every sentence must stand in the text, outside the
     back matter."""
     parts = texts()[name].split("\n\n")
     wrapped = "\n\n".join(fill(part, 80, break_on_hyphens=False) for part in parts)
     paper = f"A Paper of the Demo\n\n1 Introduction\n\n{wrapped}\n\nReferences\n\n[1] Lund, A. (2020) Iron. Sheep 3, 4.\n"
 
-    document = parsed(tmp_path, paper)
+    document = parsed(paper)
 
     assert without_breaks(document.text) == without_breaks(paper)
     readable = Folded.of(
@@ -221,10 +210,9 @@ Rams             9         28.0
     ],
     ids=["ruled", "plain", "gap", "tabs", "bars"],
 )
-def test_rows_that_are_aligned_by_blanks_are_a_table(tmp_path: Path, table: str) -> None:
+def test_rows_that_are_aligned_by_blanks_are_a_table(table: str) -> None:
     """Read as a paragraph, no value is under its name, and "31.5" is anybody's."""
     document = parsed(
-        tmp_path,
         f"{PAPER}\fIron in sheep\n\nThe flock was seen twice.\n\n{table}\nFerritin fell.\n",
     )
 
@@ -248,22 +236,22 @@ x = a + 1        (1)
 """
 
 
-def test_words_that_are_aligned_are_no_table(tmp_path: Path) -> None:
+def test_words_that_are_aligned_are_no_table() -> None:
     """Names above places of work, or two columns of prose, cut into cells are sentences that nobody
     wrote."""
-    document = parsed(tmp_path, PAPER + ASIDE)
+    document = parsed(PAPER + ASIDE)
 
     assert BlockKind.TABLE not in {block.kind for block in document.blocks}
 
 
-def test_a_table_over_leaders_is_no_table_of_contents(tmp_path: Path) -> None:
+def test_a_table_over_leaders_is_no_table_of_contents() -> None:
     """Its values would be gone."""
-    document = parsed(tmp_path, PAPER + "\nMen ....... 12\nWomen ..... 15\nAll ....... 27\n")
+    document = parsed(PAPER + "\nMen ....... 12\nWomen ..... 15\nAll ....... 27\n")
 
     assert document.blocks[-1].text == "Men | 12\nWomen | 15\nAll | 27"
 
 
-def test_each_turn_of_an_interview_is_a_paragraph(tmp_path: Path) -> None:
+def test_each_turn_of_an_interview_is_a_paragraph() -> None:
     """With the next question behind it, an answer was read as that of the wrong question."""
     turns = [
         "Q: How many steps does the tower have?",
@@ -274,4 +262,4 @@ def test_each_turn_of_an_interview_is_a_paragraph(tmp_path: Path) -> None:
     ]
     text = "\n".join(["Talks with keepers", "", *(fill(turn, 60) for turn in turns)])
 
-    assert [block.text for block in parsed(tmp_path, text).blocks[1:]] == turns
+    assert [block.text for block in parsed(text).blocks[1:]] == turns
