@@ -23,14 +23,14 @@ from rag_assets.core.tables import CHUNKS, PASSAGES, PROFILES, chunk_row, passag
 from rag_assets.core.text.tokens import packaged_model_folder
 from rag_assets.corpus.profiles import profile_of
 from rag_assets.search.embedding.providers import embedder_facts
-from rag_assets.search.embedding.token_store import (
+from rag_assets.search.embedding.token_vectors import (
     DIMENSION,
     N_BYTES,
     StoredTokens,
     TokenCodes,
     TokenStore,
+    open_token_encoder,
 )
-from rag_assets.search.embedding.token_vectors import open_token_encoder
 from rag_assets.search.indexing.exact_vectors import write_vectors
 from rag_assets.search.indexing.folders import stage_index, write_manifest
 from rag_assets.search.indexing.protocols import IndexManifest, IndexRow, index_rows

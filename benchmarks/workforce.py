@@ -43,7 +43,7 @@ from rag_assets.core.text.tokens import packaged_model_folder, token_counter
 from rag_assets.core.workforce.cluster import DaskCluster
 from rag_assets.core.workforce.processes import LocalProcesses
 from rag_assets.core.workforce.workforce import demanded
-from rag_assets.corpus.chunking.updates import (
+from rag_assets.corpus.chunking.chunker import (
     ReadingWindow,
     cut_chunks,
     cut_passages_of,
@@ -54,7 +54,7 @@ from rag_assets.parsing.corpus import BlocksToMake, block_rows_of
 from rag_assets.parsing.discovery import Paper, PaperFile
 from rag_assets.parsing.registry import sniff
 from rag_assets.parsing.shared.files import RawFile
-from rag_assets.search.embedding.work import counting
+from rag_assets.search.embedding.missing_vectors import counting
 from rag_assets_testing.dask_cluster import real_cluster
 
 N_SECTIONS, PARAGRAPHS_PER_SECTION, SENTENCES_PER_PARAGRAPH, WORDS_PER_SENTENCE = 8, 5, 6, 18

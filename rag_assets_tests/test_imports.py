@@ -73,7 +73,7 @@ def test_version_and_help_import_only_what_prints_them(option: str) -> None:
 
 def test_the_domain_core_runs_without_dagster() -> None:
     """The core is what other projects can use; import-linter holds the source, this the effect."""
-    modules = "parsing.corpus, rag_assets.corpus.chunking.updates, rag_assets.engine, rag_assets.evaluation.smoke"
+    modules = "parsing.corpus, rag_assets.corpus.chunking.chunker, rag_assets.engine, rag_assets.evaluation.smoke"
     assert "dagster" not in imported_by(f"import rag_assets.{modules}")
 
 

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from benchmarks.reader_training.lines import Line
-from rag_assets.search.embedding.bert import SEGMENTS
+from rag_assets.search.embedding.base import SEGMENTS
 from rag_assets.search.embedding.local_model import read_weights
 from rag_assets.search.reranking.trained_reader import (
     DOWN,

@@ -62,10 +62,10 @@ from rag_assets.search.embedding.base import Embedder, EmbedderFacts, Vectors
 from rag_assets.search.embedding.hosted_models import is_hosted
 from rag_assets.search.embedding.missing_vectors import stores_tokens
 from rag_assets.search.embedding.providers import embedder_facts, open_embedder
-from rag_assets.search.embedding.token_store import TokenStore
 from rag_assets.search.embedding.token_vectors import (
     PassageTokens,
     TokenEncoder,
+    TokenStore,
     open_token_encoder,
 )
 from rag_assets.search.reranking.base import SkippingReranker

@@ -27,7 +27,6 @@ from rag_assets.core.settings import AnsweringSettings, QuerySettings, Settings
 from rag_assets.core.table_files import OpenTable
 from rag_assets.core.tables import chunks_from
 from rag_assets.core.text.headings import heading_number, section_kinds
-from rag_assets.core.text.labels import label_before
 from rag_assets.core.text.terms import QUESTION_WORDS, WORD, terms_of
 from rag_assets.corpus.records.published import records_of
 from rag_assets.engine import Engine
@@ -36,6 +35,7 @@ from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections, LazyModel
 from rag_assets.hosted.prompts import load_prompt, sources_block
 from rag_assets.questions import Question
+from rag_assets.search.retrieval.elements import label_before
 
 EXAMPLES_VERSION = 1
 """Raise it when the same corpus gets other questions or topics."""

@@ -36,8 +36,12 @@ from rag_assets.faces.listening import (
 )
 from rag_assets.faces.server.middleware import Checked
 from rag_assets.faces.server.problems import ProblemError
-from rag_assets.pipeline.runs.history import HOME_VARIABLE, dagster_home, opened_instance
-from rag_assets.pipeline.runs.locks import end_dead_runs
+from rag_assets.pipeline.runs.locks import (
+    HOME_VARIABLE,
+    dagster_home,
+    end_dead_runs,
+    opened_instance,
+)
 
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",

@@ -1,13 +1,13 @@
 """The parsed index and the blocks: changed papers are parsed, the other rows are kept.
 
-Plans and makes the rows; nothing is published here. `store` checks each single document, `promises`
-what must hold of the tables.
+Plans and makes the rows, and says what must hold of them; nothing is published here. `store` checks
+each single document.
 """
 
 from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
@@ -27,13 +27,100 @@ from rag_assets.core.domain import (
 )
 from rag_assets.core.incremental import UpdatePlan, fingerprint, plan_update
 from rag_assets.core.paper_tables import PapersUpdate, RowsByPaper, in_file_order
+from rag_assets.core.promises import NONE_QUARANTINED, Promise
 from rag_assets.core.workforce.workforce import Spread, demanded
 from rag_assets.parsing.attempts import ParseJob, ParseOutcome, Report, parse_papers
 from rag_assets.parsing.discovery import Paper
 from rag_assets.parsing.known_files import examined
-from rag_assets.parsing.promises import PARSED, QUARANTINED
 from rag_assets.parsing.registry import expected_sources
 from rag_assets.parsing.store import DocumentStore, unpacked_document
+
+PARSED = "parsed"
+QUARANTINED = "quarantined"
+
+
+def repeated_paper_ids(index: pa.Table) -> pa.Table:
+    """(paper_id, n_rows) of each paper_id that occurs more than once."""
+    counts = (
+        index.group_by("paper_id")
+        .aggregate([([], "count_all")])
+        .rename_columns(["paper_id", "n_rows"])
+    )
+    return counts.filter(pc.greater(counts["n_rows"], 1)).sort_by("paper_id")
+
+
+def quarantined(index: pa.Table) -> pa.Table:
+    """(paper_id, file_path, error) of each paper that could not be used."""
+    rows = index.filter(pc.equal(index["status"], QUARANTINED))
+    return rows.select(["paper_id", "file_path", "error"])
+
+
+def pages_outside(blocks: pa.Table, index: pa.Table) -> pa.Table:
+    """(paper_id, ordinal, page_start, page_end, n_pages) of blocks on pages that their document
+    does not have."""
+    placed = blocks.select(["paper_id", "ordinal", "page_start", "page_end"])
+    joined = placed.join(index.select(["paper_id", "n_pages"]), "paper_id")
+    is_outside = pc.or_kleene(
+        pc.or_kleene(
+            pc.less(joined["page_start"], 1), pc.less(joined["page_end"], joined["page_start"])
+        ),
+        pc.greater(joined["page_end"], joined["n_pages"]),
+    )
+    return joined.filter(pc.fill_null(is_outside, fill_value=False)).sort_by(
+        [("paper_id", "ascending"), ("ordinal", "ascending")]
+    )
+
+
+@dataclass(frozen=True)
+class BlocksCandidate:
+    """Blocks before publication, and the index of their papers."""
+
+    blocks: pa.Table
+    index: pa.Table
+
+
+def is_doubtful(row: Mapping[str, Any]) -> bool:
+    """Whether a paper (a row of the parsed index) was not read from its best file, or has pages
+    without text or with words cut in two."""
+    return bool(row["used_fallback"] or row["n_pages_unread"] or row["n_pages_cut"])
+
+
+def how_bad(row: Mapping[str, Any]) -> tuple[bool, bool, float, bool]:
+    """Sort key of a paper (a row of the parsed index); papers that were read badly come last.
+
+    Whether it is quarantined, whether it is doubtful, the share of its pages without text or with
+    words cut in two, and whether it has no heading.
+    """
+    n_bad = (row["n_pages_unread"] or 0) + (row["n_pages_cut"] or 0)
+    return (
+        row["status"] != PARSED,
+        is_doubtful(row),
+        n_bad / max(row["n_pages"] or 0, 1),
+        not row["n_headings"],
+    )
+
+
+PARSED_INDEX_PROMISES: list[Promise[pa.Table]] = [
+    Promise(
+        "ids_unique",
+        "Every paper_id occurs once.",
+        lambda index: repeated_paper_ids(index).to_pylist(),
+    ),
+    Promise(
+        NONE_QUARANTINED,
+        "Every file can be read. Each that cannot is listed with its reason and the remedy; the others go on.",
+        lambda index: quarantined(index).to_pylist(),
+        "warning",
+    ),
+]
+BLOCK_PROMISES: list[Promise[BlocksCandidate]] = [
+    Promise(
+        "pages_within_document",
+        "Every page of a block is a page of its document.",
+        lambda candidate: pages_outside(candidate.blocks, candidate.index).to_pylist(),
+    ),
+]
+
 
 _HASHING_THREADS = 4
 _MAX_LABEL_CHARS = 20

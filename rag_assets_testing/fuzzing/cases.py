@@ -24,12 +24,12 @@ from rag_assets.core.settings import (
 from rag_assets.core.text.tokens import TokenCounter, token_counter
 from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.corpus.chunking import promises
-from rag_assets.corpus.chunking.updates import ReadingWindow, update_chunks, update_passages
+from rag_assets.corpus.chunking.chunker import ReadingWindow, update_chunks, update_passages
 from rag_assets.parsing import corpus
 from rag_assets.parsing.attempts import ParseJob, parse_papers
+from rag_assets.parsing.corpus import pages_outside
 from rag_assets.parsing.discovery import Paper, PaperFile
 from rag_assets.parsing.known_files import examined
-from rag_assets.parsing.promises import pages_outside
 from rag_assets.parsing.store import DocumentStore
 from rag_assets.search.embedding.providers import open_embedder
 from rag_assets_testing.fuzzing.mutations import legal, mutated

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.pipeline.runs.history import dagster_home, opened_instance
+from rag_assets.pipeline.runs.locks import dagster_home, opened_instance
 from rag_assets_testing.world import World
 from rag_assets_tests.end_to_end.test_read_only_data import COMMANDS_OF_ONE_PROCESS, QUESTION
 from rag_assets_tests.faces.cli.processes import environment

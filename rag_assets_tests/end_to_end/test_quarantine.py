@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rag_assets.core.settings import Settings, load_settings
-from rag_assets.corpus.chunking import updates
+from rag_assets.corpus.chunking import chunker
 from rag_assets.faces.cli.folder_facts import quarantined_files, status_facts
 from rag_assets.pipeline.assets import resources
 from rag_assets_testing.in_place import InPlace
@@ -29,7 +29,7 @@ def test_a_paper_that_cannot_be_cut_leaves_every_stage_and_comes_back(
 ) -> None:
     """Nothing of any paper was published; what stays of a bad one would be cited for a text that is
     gone."""
-    cut, calls = updates.chunk_paper, []
+    cut, calls = chunker.chunk_paper, []
 
     def careless(paper_id: str, *arguments: Any) -> Any:
         if paper_id == "basalt":
@@ -38,8 +38,8 @@ def test_a_paper_that_cannot_be_cut_leaves_every_stage_and_comes_back(
         return cut(paper_id, *arguments)
 
     monkeypatch.setattr(resources, "open_workforce", lambda _: InPlace())
-    monkeypatch.setattr(updates, "chunk_paper", careless)
-    monkeypatch.setattr(updates, "CHUNKER_VERSION", 98)
+    monkeypatch.setattr(chunker, "chunk_paper", careless)
+    monkeypatch.setattr(chunker, "CHUNKER_VERSION", 98)
 
     first, second = world.run(), world.run()
 
@@ -55,8 +55,8 @@ def test_a_paper_that_cannot_be_cut_leaves_every_stage_and_comes_back(
     assert second.counts["chunks"] == (0, 0, 0, 3)
 
     world.begin_history()  # the version that Dagster knows of the code is that of its import
-    monkeypatch.setattr(updates, "CHUNKER_VERSION", 99)
-    monkeypatch.setattr(updates, "chunk_paper", cut)
+    monkeypatch.setattr(chunker, "CHUNKER_VERSION", 99)
+    monkeypatch.setattr(chunker, "chunk_paper", cut)
     mended = world.run()
 
     assert mended.is_success, mended.failures or mended.broken

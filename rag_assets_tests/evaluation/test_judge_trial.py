@@ -10,7 +10,7 @@ from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.core.domain import CitedWork, Claim, QAResult
 from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.settings import load_settings
-from rag_assets.evaluation.judge_trial import KindFigures, false_siblings, judge_test
+from rag_assets.evaluation.judge import KindFigures, false_siblings, judge_test
 from rag_assets.hosted.connections import Connections
 from rag_assets_testing.citations import cited
 from rag_assets_testing.wire import Reply, WireRequest, WireServer, use_wire_environment

@@ -12,7 +12,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-from rag_assets.search.embedding.bert import SEGMENTS, BertShape
+from rag_assets.search.embedding.base import SEGMENTS, BertShape
 from rag_assets.search.embedding.onnx_graph import write_bert
 from rag_assets_testing.packaged_tokenizer import write_tokenizer
 

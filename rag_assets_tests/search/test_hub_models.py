@@ -12,9 +12,9 @@ from onnxruntime import InferenceSession
 from tokenizers import Tokenizer
 
 from rag_assets.core.settings import EmbeddingSettings
-from rag_assets.search.embedding.bert import BertShape
+from rag_assets.search.embedding.base import BertShape
+from rag_assets.search.embedding.fastembed_model import MOST_TERMS, SparseModel
 from rag_assets.search.embedding.providers import open_embedder
-from rag_assets.search.embedding.sparse_vectors import MOST_TERMS, SparseModel
 from rag_assets.search.reranking.rerankers import CrossEncoder, files_of_hub, sigmoid
 from rag_assets_tests.search.random_models import (
     MAX_TOKENS,

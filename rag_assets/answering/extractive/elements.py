@@ -13,9 +13,15 @@ from rag_assets.answering.drafts import DraftCitation, DraftClaim
 from rag_assets.answering.extractive.candidates import MAX_WORDS, Span
 from rag_assets.answering.extractive.table_rows import rows_of
 from rag_assets.core.domain import Context, UnitKind
-from rag_assets.core.text.labels import label_before, labels_in
 from rag_assets.core.text.terms import words_of
-from rag_assets.search.retrieval.elements import ITSELF, NEAR, AskedElements, papers_asked
+from rag_assets.search.retrieval.elements import (
+    ITSELF,
+    NEAR,
+    AskedElements,
+    label_before,
+    labels_in,
+    papers_asked,
+)
 
 _WORDS_OF_A_LABEL = 4
 """A text with no more words is only a label, "Algorithm 2 (Search)"; the element follows."""

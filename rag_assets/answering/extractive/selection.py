@@ -35,7 +35,7 @@ from rag_assets.answering.extractive.candidates import MAX_WORDS, Candidate, Can
 from rag_assets.answering.extractive.relevance import Relevances, ScoredPart
 from rag_assets.answering.verify.polarity import turned_round
 from rag_assets.core.domain import Context
-from rag_assets.core.text.numbers.quantities import YEAR, quantities
+from rag_assets.core.text.quantities import YEAR, quantities
 from rag_assets.core.text.terms import terms_of, words_of
 from rag_assets.corpus.references import asks_what_is_supposed
 

@@ -15,7 +15,6 @@ from decimal import Decimal
 from functools import cached_property
 from itertools import combinations, groupby, permutations
 
-from rag_assets.answering.verify.normalized_text import RAISED_MARK
 from rag_assets.answering.verify.quoted_text import QuotedRows, QuotedText, TableCell
 from rag_assets.answering.verify.table_numbers import (
     MAX_COMPARED,
@@ -25,20 +24,21 @@ from rag_assets.answering.verify.table_numbers import (
     is_rounded_to,
     numbers_of_cell,
 )
-from rag_assets.core.text.numbers.quantities import (
+from rag_assets.core.text.folding import RAISED_MARK
+from rag_assets.core.text.number_spelling import (
+    PERCENT,
+    POINTS,
+    Fraction,
+    fractions,
+    normalized_numbers,
+)
+from rag_assets.core.text.quantities import (
     P_VALUE,
     PLAIN,
     YEAR,
     Quantity,
     placed_quantities,
     quantities,
-)
-from rag_assets.core.text.numbers.spelling import (
-    PERCENT,
-    POINTS,
-    Fraction,
-    fractions,
-    normalized_numbers,
 )
 from rag_assets.core.text.terms import placed_stems, terms_of
 

@@ -24,8 +24,8 @@ from py_rust_stemmers import SnowballStemmer
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Prefix
 
-from rag_assets.answering.verify.normalized_text import digit_groups, normalized
 from rag_assets.answering.verify.quoted_text import SEPARATOR
+from rag_assets.core.text.folding import digit_groups, normalized
 from rag_assets.core.text.sentences import REFERENCE_MARK
 
 DETERMINERS = frozenset("a an the this that these those its their our".split())

@@ -20,14 +20,14 @@ from rag_assets.answering.verify.fuzzy_match import (
     without_interruptions,
     words_of,
 )
-from rag_assets.answering.verify.normalized_text import (
+from rag_assets.answering.verify.quoted_text import SEPARATOR, QuotedText
+from rag_assets.core.domain import Verification
+from rag_assets.core.text.folding import (
+    Folded,
     begins_and_ends_whole,
     digit_groups,
     normalized,
 )
-from rag_assets.answering.verify.quoted_text import SEPARATOR, QuotedText
-from rag_assets.core.domain import Verification
-from rag_assets.core.text.folding import Folded
 from rag_assets.core.text.sentences import sentence_spans
 
 MIN_QUOTE_CHARS = 15

@@ -3,7 +3,7 @@ numbers of quoted table cells.
 
 A cell "3.4" below "IC50 (nM)" is 3.4 nM: a unit may stand in the cell, in the header of its column,
 in the name of its row, in a column of units, in other cells of the column, or in the caption.
-`core.text.numbers` reads numbers; `claim_numbers` compares those of a claim with those of its
+`core.text.quantities` reads numbers; `claim_numbers` compares those of a claim with those of its
 quotes.
 """
 
@@ -19,8 +19,8 @@ from rag_assets.answering.verify.quoted_text import (
     TableCell,
     TableRow,
 )
-from rag_assets.core.text.numbers.quantities import P_VALUE, PLAIN, YEAR, Quantity, quantities
-from rag_assets.core.text.numbers.spelling import PERCENT
+from rag_assets.core.text.number_spelling import PERCENT
+from rag_assets.core.text.quantities import P_VALUE, PLAIN, YEAR, Quantity, quantities
 
 MAX_COMPARED = 100
 """A claim with more numbers is not compared, and not published: comparing takes quadratic time."""

@@ -34,7 +34,7 @@ from rag_assets.core.domain import (
     Usage,
 )
 from rag_assets.core.text.headings import section_kinds
-from rag_assets.core.text.numbers.quantities import PLAIN, quantities
+from rag_assets.core.text.quantities import PLAIN, quantities
 from rag_assets.core.text.sentences import sentence_spans
 
 _NO_CITATION = Objection(Reason.NO_CITATION, "no place that it cites is in the sources")

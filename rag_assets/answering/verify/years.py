@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from rag_assets.answering.verify.names import NameKind, names_in
 from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.core.domain import NumberRange
-from rag_assets.core.text.numbers.quantities import YEAR, placed_quantities, quantities
+from rag_assets.core.text.quantities import YEAR, placed_quantities, quantities
 from rag_assets.questions.reading import years_asked_for
 
 _FISCAL = re.compile(r"\b[FC]Y['’ ]?(?=(?:19|20)\d\d\b)")

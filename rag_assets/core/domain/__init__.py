@@ -19,14 +19,26 @@ from rag_assets.core.domain.answers import (
     summed,
 )
 from rag_assets.core.domain.chunks import (
+    Box,
     Chunk,
     ChunkUnit,
     Passage,
     Place,
     SectionPart,
+    Span,
     SparseVector,
     UnitKind,
+    all_boxes,
+    any_by_ocr,
     embedded_text,
+    first_page,
+    known_spans,
+    last_page,
+    page_label,
+    page_range,
+    page_words,
+    span_at,
+    spans_between,
 )
 from rag_assets.core.domain.documents import (
     BLOCK_SEPARATOR,
@@ -69,18 +81,4 @@ from rag_assets.core.domain.filters import (
     FilterField,
     NumberRange,
     Value,
-)
-from rag_assets.core.domain.spans import (
-    Box,
-    Span,
-    all_boxes,
-    any_by_ocr,
-    first_page,
-    known_spans,
-    last_page,
-    page_label,
-    page_range,
-    page_words,
-    span_at,
-    spans_between,
 )

@@ -6,8 +6,15 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from rag_assets.core.domain.answers import CitedWork, Usage
-from rag_assets.core.domain.chunks import Chunk, Passage, Place, UnitKind
-from rag_assets.core.domain.spans import known_spans, page_label, spans_between
+from rag_assets.core.domain.chunks import (
+    Chunk,
+    Passage,
+    Place,
+    UnitKind,
+    known_spans,
+    page_label,
+    spans_between,
+)
 
 STRONG_FROM, PARTIAL_FROM = 0.6, 0.3
 SomePlace = TypeVar("SomePlace", bound=Place)

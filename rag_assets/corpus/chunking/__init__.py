@@ -3,5 +3,5 @@
     blocks -> `units` (sentences, rows, ...) -> `sections` (runs of units) -> `planned_chunks`
     (runs counted, cut and merged) -> `chunker` (chunks) -> `passages`
 
-`cuts` decides where a run is cut, `updates` does the work for changed papers, `promises` checks it.
+`cuts` decides where a run is cut, `promises` checks the result.
 """

@@ -21,7 +21,7 @@ from rag_assets.core.domain import TITLE_PAGE_HEADING, BlockKind, Zone
 from rag_assets.core.paper_tables import QuarantinedPaper, none_quarantined
 from rag_assets.core.promises import Offenders, Promise
 from rag_assets.core.settings import ChunkingSettings
-from rag_assets.core.text.citations import looks_like_reference
+from rag_assets.core.text.works import looks_like_reference
 
 _TOP_SECTIONS = 20
 

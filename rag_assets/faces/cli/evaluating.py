@@ -99,7 +99,7 @@ def judge_test(
     with reported():
         from rag_assets.answering.records import read_results
         from rag_assets.engine import Engine
-        from rag_assets.evaluation.judge_trial import judge_test as tested
+        from rag_assets.evaluation.judge import judge_test as tested
         from rag_assets.hosted.connections import Connections
 
         settings = settings_of(data, set_)

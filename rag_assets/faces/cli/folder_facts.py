@@ -17,7 +17,7 @@ from rag_assets.core.tables import PAPERS, PARSED_INDEX, PASSAGES
 from rag_assets.corpus.records.libraries import retraction_lists
 from rag_assets.evaluation.history import read_history
 from rag_assets.library.reading.papers import Papers
-from rag_assets.parsing.promises import PARSED, how_bad, is_doubtful
+from rag_assets.parsing.corpus import PARSED, how_bad, is_doubtful
 from rag_assets.questions.files import unasked_files
 from rag_assets.search.indexing.stores import published_indexes
 

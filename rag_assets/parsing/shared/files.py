@@ -1,6 +1,6 @@
 """Reads the untrusted files of papers: their bytes (a worker gets exactly the bytes that were
 hashed), their encoding, and JSON, with a limit of nesting and a check of each field's type. XML is
-read in `xml_trees`, which imports lxml.
+read in `formats.tei.text`, which imports lxml.
 """
 
 import codecs

@@ -27,10 +27,14 @@ from rag_assets.core.settings import AutomationSettings, Settings, environment, 
 from rag_assets.core.table_files import read_columns
 from rag_assets.hosted.access import PROVIDERS
 from rag_assets.library.verification import damages
+from rag_assets.pipeline.assets.resources import COST_TAG
 from rag_assets.pipeline.assets.sources import known_versions, news, observed_versions
-from rag_assets.pipeline.runs.begun import COST_TAG
-from rag_assets.pipeline.runs.history import checks_of
-from rag_assets.pipeline.runs.locks import alive_until_its_end, end_dead_runs, living_runs
+from rag_assets.pipeline.runs.locks import (
+    alive_until_its_end,
+    checks_of,
+    end_dead_runs,
+    living_runs,
+)
 from rag_assets.questions.files import configured_questions
 
 logger = logging.getLogger(__name__)

@@ -35,7 +35,13 @@ from rag_assets.core.tables import (
 )
 from rag_assets.core.text.tokens import token_counter
 from rag_assets.core.workforce.workforce import Workforce, within
-from rag_assets.corpus.chunking.chunker import CHUNKER_VERSION
+from rag_assets.corpus.chunking.chunker import (
+    CHUNKER_VERSION,
+    AddedText,
+    ReadingWindow,
+    update_chunks,
+    update_passages,
+)
 from rag_assets.corpus.chunking.passages import PASSAGER_VERSION
 from rag_assets.corpus.chunking.promises import (
     CHUNK_PROMISES,
@@ -46,12 +52,6 @@ from rag_assets.corpus.chunking.promises import (
     text_accounts,
 )
 from rag_assets.corpus.chunking.promises import chunk_stats as figures_of
-from rag_assets.corpus.chunking.updates import (
-    AddedText,
-    ReadingWindow,
-    update_chunks,
-    update_passages,
-)
 from rag_assets.corpus.each_paper import EachPaperCandidate
 from rag_assets.corpus.profiles import (
     PROFILE_PROMISES,
@@ -100,8 +100,8 @@ from rag_assets.pipeline.assets.publishing import (
     progress,
     sealed_file,
 )
+from rag_assets.search.embedding.missing_vectors import counting
 from rag_assets.search.embedding.providers import embedder_facts
-from rag_assets.search.embedding.work import counting
 
 
 @checked_asset(

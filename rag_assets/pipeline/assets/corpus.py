@@ -30,16 +30,16 @@ from rag_assets.corpus.records.update import (
 from rag_assets.library.paper_uploads import PaperTrash
 from rag_assets.parsing import corpus
 from rag_assets.parsing.attempts import ParseJob
-from rag_assets.parsing.discovery import library_files
-from rag_assets.parsing.known_files import KnownFiles
-from rag_assets.parsing.paper_lists import adopt_list, demand_papers, find_papers, list_to_adopt
-from rag_assets.parsing.promises import (
+from rag_assets.parsing.corpus import (
     BLOCK_PROMISES,
     PARSED,
     PARSED_INDEX_PROMISES,
     BlocksCandidate,
     how_bad,
 )
+from rag_assets.parsing.discovery import library_files
+from rag_assets.parsing.known_files import KnownFiles
+from rag_assets.parsing.paper_lists import adopt_list, demand_papers, find_papers, list_to_adopt
 from rag_assets.parsing.registry import PARSER_VERSION
 from rag_assets.parsing.store import (
     REMOVAL_PROMISES,

@@ -40,8 +40,8 @@ from rag_assets.pipeline.assets.publishing import (
     sealed_file,
 )
 from rag_assets.pipeline.assets.vectors import embeddings, passage_rows
+from rag_assets.search.embedding.fastembed_model import open_sparse_vectors
 from rag_assets.search.embedding.providers import embedder_facts
-from rag_assets.search.embedding.sparse_vectors import open_sparse_vectors
 from rag_assets.search.embedding.vector_cache import (
     VectorCache,
 )

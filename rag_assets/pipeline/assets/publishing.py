@@ -34,7 +34,7 @@ from rag_assets.pipeline.assets.previews import (
     plain,
     sample_of,
 )
-from rag_assets.pipeline.runs.history import checks_of
+from rag_assets.pipeline.runs.locks import checks_of
 
 logger = logging.getLogger(__name__)
 _SECONDS_BETWEEN_REPORTS = 5.0

@@ -15,7 +15,6 @@ from rag_assets.core.promises import check_all, nothing_withholds
 from rag_assets.core.settings import Paths, Settings
 from rag_assets.engine import CODE_VERSION, Engine
 from rag_assets.hosted.connections import Connections
-from rag_assets.pipeline.answer_files import audit
 from rag_assets.pipeline.assets.corpus import parsed_index
 from rag_assets.pipeline.assets.index import ASKED
 from rag_assets.pipeline.assets.publishing import (
@@ -26,6 +25,7 @@ from rag_assets.pipeline.assets.publishing import (
     now,
     progress,
 )
+from rag_assets.pipeline.assets.qa import audit
 from rag_assets.pipeline.assets.resources import OpenEngine
 from rag_assets.pipeline.assets.sources import TEMPLATES
 from rag_assets.reports.renderings import as_markdown

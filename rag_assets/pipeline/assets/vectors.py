@@ -44,6 +44,7 @@ from rag_assets.pipeline.assets.publishing import (
     megabytes,
     progress,
 )
+from rag_assets.search.embedding.fastembed_model import SparseVectors, open_sparse_vectors
 from rag_assets.search.embedding.hosted_models import REQUEST_VERSION, is_hosted
 from rag_assets.search.embedding.local_model import BUILDER_VERSION
 from rag_assets.search.embedding.missing_vectors import (
@@ -52,20 +53,19 @@ from rag_assets.search.embedding.missing_vectors import (
     EmbeddingRun,
     VectorsCandidate,
     embed_missing,
+    embedding_in,
+    encoding_in,
     store_missing_tokens,
     stores_tokens,
 )
 from rag_assets.search.embedding.providers import embedder_facts, open_embedder
-from rag_assets.search.embedding.sparse_vectors import SparseVectors, open_sparse_vectors
-from rag_assets.search.embedding.token_store import TokenStore
-from rag_assets.search.embedding.token_vectors import open_token_encoder
+from rag_assets.search.embedding.token_vectors import TokenStore, open_token_encoder
 from rag_assets.search.embedding.vector_cache import (
     TextCache,
     VectorCache,
     note_papers,
     prune_other_models,
 )
-from rag_assets.search.embedding.work import embedding_in, encoding_in
 from rag_assets.search.indexing.protocols import (
     COLUMNS,
     IndexRow,

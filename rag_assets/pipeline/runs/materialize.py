@@ -37,11 +37,15 @@ from rag_assets.core.settings import Settings, load_settings
 from rag_assets.core.settings.paths import demand_writable
 from rag_assets.pipeline.assets.automation import EVERYTHING
 from rag_assets.pipeline.assets.publishing import NOTICE
-from rag_assets.pipeline.assets.resources import launchpad_values
+from rag_assets.pipeline.assets.resources import STARTED_BY_TAG, demand_inputs, launchpad_values
 from rag_assets.pipeline.definitions import build_defs
-from rag_assets.pipeline.runs.begun import STARTED_BY_TAG, demand_inputs
-from rag_assets.pipeline.runs.history import dagster_home, opened_instance
-from rag_assets.pipeline.runs.locks import DATA_DIR_TAG, end_dead_runs, recorded_as_alive
+from rag_assets.pipeline.runs.locks import (
+    DATA_DIR_TAG,
+    dagster_home,
+    end_dead_runs,
+    opened_instance,
+    recorded_as_alive,
+)
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _STOP = b"\0"

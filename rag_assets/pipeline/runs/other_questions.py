@@ -12,9 +12,9 @@ from rag_assets.core.promises import CheckedPromise, nothing_withholds
 from rag_assets.core.settings import Settings
 from rag_assets.engine import open_engine
 from rag_assets.hosted.connections import Connections
-from rag_assets.pipeline.answer_files import AnsweredFile, answer_file
 from rag_assets.pipeline.assets.previews import sample_of
 from rag_assets.pipeline.assets.publishing import progress
+from rag_assets.pipeline.assets.qa import AnsweredFile, answer_file
 from rag_assets.pipeline.runs.materialize import (
     AssetReport,
     CheckReport,

@@ -22,8 +22,13 @@ from uuid import uuid4
 
 from rag_assets.core.errors import NotFound, ReadOnlyFolder
 from rag_assets.core.settings import Settings
-from rag_assets.pipeline.runs.history import dagster_home, opened_instance
-from rag_assets.pipeline.runs.locks import KILLED, end_dead_runs, is_alive
+from rag_assets.pipeline.runs.locks import (
+    KILLED,
+    dagster_home,
+    end_dead_runs,
+    is_alive,
+    opened_instance,
+)
 
 if TYPE_CHECKING:  # a server starts without Dagster, and imports it when a run is asked for
     import dagster as dg

@@ -3,8 +3,7 @@ this package loads no model.
 
     `providers`     which adapter a setting `provider:model` means; adapters share `base`
       `local_model`, `fastembed_model`, `hosted_models`
-      `sparse_vectors`, `token_vectors`: other vectors of the same texts
-    `vector_cache`  the stored vectors of passages; `token_store`: of their tokens
-    `missing_vectors`, `work`: make the vectors that the cache lacks, in batches, in workers
-    built here: `bert`, `onnx_graph`, and `packed_model` for multilingual-e5-small
+    `vector_cache`  the stored vectors of passages; `token_vectors`: those of their tokens
+    `missing_vectors`: makes the vectors that the cache lacks, in batches, in workers
+    built here: `onnx_graph`, and `packed_model` for multilingual-e5-small
 """

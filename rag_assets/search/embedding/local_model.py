@@ -3,7 +3,7 @@ these, and the folders with ONNX models that are built from them once.
 
 A built folder gets its final name only when it is complete, and it is checked each time it is used.
 So a kill, a full disk or a damaged file leads to another build (a few seconds), never to a wrong
-model. `onnx_graph` writes the graph, `bert` runs it.
+model. `onnx_graph` writes the graph, `base` runs it.
 
 Each text is embedded by itself on one thread, and several texts at the same time. A quantised model
 takes its scales from all texts of a batch, so in a batch a vector would depend on the other texts.
@@ -31,14 +31,17 @@ from rag_assets.core.errors import MissingModel
 from rag_assets.core.incremental import STAGED_SUFFIX, file_sha256, read_sealed, sealed_json
 from rag_assets.core.text.tokens import REINSTALL, ModelTokenizer, packaged_model_folder
 from rag_assets.search.embedding.base import (
+    EMBEDDINGS,
+    MINILM,
+    BertShape,
     EmbedderFacts,
     ModelEmbedder,
     Role,
     Vectors,
+    loaded_bert,
     side_by_side,
     unit,
 )
-from rag_assets.search.embedding.bert import EMBEDDINGS, MINILM, BertShape, loaded_bert
 from rag_assets.search.embedding.packed_model import PackedModel, UnigramTokenizer
 
 if TYPE_CHECKING:

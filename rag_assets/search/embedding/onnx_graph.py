@@ -18,7 +18,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from rag_assets.search.embedding.bert import EMBEDDINGS, SEGMENT_IDS, SEGMENTS, BertShape
+from rag_assets.search.embedding.base import EMBEDDINGS, SEGMENT_IDS, SEGMENTS, BertShape
 
 Weights = Mapping[str, NDArray[np.float32]]
 

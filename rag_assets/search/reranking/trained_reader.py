@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from rag_assets.core.settings import Settings
 from rag_assets.core.text.tokens import ModelTokenizer
-from rag_assets.search.embedding.bert import MINILM, SEGMENT_IDS, SEGMENTS, loaded_bert
+from rag_assets.search.embedding.base import MINILM, SEGMENT_IDS, SEGMENTS, loaded_bert
 from rag_assets.search.embedding.local_model import (
     WEIGHTS_SHA256,
     checked_file,

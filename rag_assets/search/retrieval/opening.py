@@ -30,13 +30,12 @@ from rag_assets.core.table_files import (
     required_table,
 )
 from rag_assets.core.tables import fingerprints_by_paper, passages_version, records_from
-from rag_assets.core.text.citations import cited_names
 from rag_assets.core.text.tokens import token_counter
-from rag_assets.core.text.works import same_works
+from rag_assets.core.text.works import cited_names, same_works
 from rag_assets.hosted.connections import Connections
 from rag_assets.questions import ReadQuestion, read
 from rag_assets.search.embedding.base import Embedder
-from rag_assets.search.embedding.sparse_vectors import open_sparse_vectors
+from rag_assets.search.embedding.fastembed_model import open_sparse_vectors
 from rag_assets.search.indexing.folders import MANIFEST_FILE, FolderIndex
 from rag_assets.search.indexing.protocols import IndexManifest, VectorStore
 from rag_assets.search.indexing.stores import published_indexes, vector_index, word_index

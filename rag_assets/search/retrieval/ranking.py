@@ -16,7 +16,7 @@ from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.questions import ReadQuestion
 from rag_assets.search.embedding.base import Embedder
-from rag_assets.search.embedding.sparse_vectors import SparseVectors
+from rag_assets.search.embedding.fastembed_model import SparseVectors
 from rag_assets.search.indexing.protocols import (
     HybridQuestion,
     Scope,

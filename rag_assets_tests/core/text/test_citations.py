@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 from rag_assets.core.domain import Person, Record
-from rag_assets.core.text.citations import cited_names
-from rag_assets.core.text.works import same_works
+from rag_assets.core.text.works import cited_names, same_works
 
 LUND, MOE, EK = Person("Lund", "Ada"), Person("Moe", "Bo"), Person("Ek", "Carl")
 

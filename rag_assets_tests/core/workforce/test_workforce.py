@@ -21,7 +21,7 @@ from rag_assets.core.workforce.cluster import DaskCluster
 from rag_assets.core.workforce.processes import LocalProcesses
 from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.core.workforce.workforce import Workforce, demanded, within
-from rag_assets.search.embedding.work import by_paper_if_lost
+from rag_assets.search.embedding.missing_vectors import by_paper_if_lost
 from rag_assets_testing.dask_cluster import RealCluster, real_cluster
 from rag_assets_tests.core.workforce.worker_jobs import (
     hit_a_bug,

@@ -4,6 +4,7 @@ import pytest
 from rag_assets.core.domain import Zone
 from rag_assets.core.settings import ChunkingSettings
 from rag_assets.core.tables import CHUNKS, PARSED_INDEX, PASSAGES, schema_problems, to_table
+from rag_assets.corpus.chunking.chunker import update_chunks
 from rag_assets.corpus.chunking.promises import (
     chunk_stats,
     from_back_matter,
@@ -14,7 +15,6 @@ from rag_assets.corpus.chunking.promises import (
     with_half_a_page_range,
     without_page,
 )
-from rag_assets.corpus.chunking.updates import update_chunks
 from rag_assets_testing.in_place import in_place
 from rag_assets_testing.paper_rows import InMemory, updated
 from rag_assets_tests.corpus.chunking.papers import (

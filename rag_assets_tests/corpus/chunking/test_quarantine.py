@@ -5,7 +5,7 @@ import pytest
 
 from rag_assets.core.errors import GuardrailBroken, MissingModel
 from rag_assets.core.tables import CHUNKS
-from rag_assets.corpus.chunking.updates import update_chunks
+from rag_assets.corpus.chunking.chunker import update_chunks
 from rag_assets_testing.in_place import in_place
 from rag_assets_testing.paper_rows import InMemory, Updated, updated
 from rag_assets_tests.corpus.chunking.papers import (

@@ -9,11 +9,11 @@ import pyarrow as pa
 from rag_assets.core.domain import Block, BlockKind, Zone
 from rag_assets.core.settings import ChunkingSettings
 from rag_assets.core.tables import CHUNKS, PARSED_INDEX, to_table
+from rag_assets.corpus.chunking.chunker import update_chunks
 from rag_assets.corpus.chunking.promises import (
     lost_text,
     text_accounts,
 )
-from rag_assets.corpus.chunking.updates import update_chunks
 from rag_assets_testing.in_place import in_place
 from rag_assets_testing.paper_rows import InMemory, updated
 from rag_assets_tests.corpus.chunking.papers import (

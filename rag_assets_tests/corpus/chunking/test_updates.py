@@ -6,7 +6,7 @@ from rag_assets.core.domain import Block
 from rag_assets.core.incremental import UpdatePlan
 from rag_assets.core.settings import ChunkingSettings, PassageSettings
 from rag_assets.core.tables import CHUNKS, PASSAGES
-from rag_assets.corpus.chunking.updates import (
+from rag_assets.corpus.chunking.chunker import (
     AddedText,
     ReadingWindow,
     update_chunks,

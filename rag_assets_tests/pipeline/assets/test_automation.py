@@ -12,9 +12,9 @@ from dagster._core.definitions.freshness import CronFreshnessPolicy
 from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.pipeline.assets.automation import look_for_changes
+from rag_assets.pipeline.assets.resources import COST_TAG
 from rag_assets.pipeline.assets.sources import known_versions, news, observed_versions
 from rag_assets.pipeline.definitions import build_defs
-from rag_assets.pipeline.runs.begun import COST_TAG
 from rag_assets.pipeline.runs.locks import recorded_as_alive
 
 

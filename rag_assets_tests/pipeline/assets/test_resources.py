@@ -16,9 +16,8 @@ from rag_assets.core.settings import Settings, load_settings
 from rag_assets.engine import Engine
 from rag_assets.hosted.connections import Connections
 from rag_assets.pipeline.assets import resources
-from rag_assets.pipeline.assets.resources import run_engine, run_models, run_settings
+from rag_assets.pipeline.assets.resources import demand_inputs, run_engine, run_models, run_settings
 from rag_assets.pipeline.definitions import build_defs
-from rag_assets.pipeline.runs.begun import demand_inputs
 from rag_assets_testing.wire import use_wire_environment
 
 

@@ -16,10 +16,9 @@ import rag_assets
 from rag_assets.core.errors import InvalidSettings, ReadOnlyFolder
 from rag_assets.core.settings import Paths
 from rag_assets.faces.cli import app
+from rag_assets.pipeline.assets.resources import STARTED_BY_TAG
 from rag_assets.pipeline.definitions import build_defs
-from rag_assets.pipeline.runs.begun import STARTED_BY_TAG
-from rag_assets.pipeline.runs.history import dagster_home, opened_instance
-from rag_assets.pipeline.runs.locks import DATA_DIR_TAG
+from rag_assets.pipeline.runs.locks import DATA_DIR_TAG, dagster_home, opened_instance
 
 ROOT = Path(rag_assets.__file__).parents[1]
 QUICK = {"RAG_ASSETS_CHUNKING__TOKENIZER": "wordpiece"}

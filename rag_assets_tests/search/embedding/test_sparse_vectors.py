@@ -11,12 +11,12 @@ from rag_assets.core.domain import SparseVector
 from rag_assets.core.errors import InvalidSettings, MissingInput
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import Settings
-from rag_assets.search.embedding.missing_vectors import ignore_progress
-from rag_assets.search.embedding.sparse_vectors import (
+from rag_assets.search.embedding.fastembed_model import (
     SparseModel,
     SparseVectors,
     open_sparse_vectors,
 )
+from rag_assets.search.embedding.missing_vectors import ignore_progress
 from rag_assets_tests.search.embedding.sparse_onnx import (
     MODEL,
     SYNONYM,
@@ -51,7 +51,7 @@ def test_a_text_weighs_its_words_and_their_synonyms(model: SparseModel) -> None:
 def test_only_the_heaviest_terms_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The vector has to fit into its row, and the lightest terms tell least."""
     write_sparse_model(tmp_path, {"runner": "athlete", "iron": "steel"})
-    monkeypatch.setattr("rag_assets.search.embedding.sparse_vectors.MOST_TERMS", 3)
+    monkeypatch.setattr("rag_assets.search.embedding.fastembed_model.MOST_TERMS", 3)
 
     (vector,) = SparseModel(MODEL, tmp_path).vectors(["iron runner"])
 

@@ -13,20 +13,18 @@ from rag_assets.search.embedding.base import Role, Vectors
 from rag_assets.search.embedding.local_model import ALL_MINILM
 from rag_assets.search.embedding.missing_vectors import store_missing_tokens
 from rag_assets.search.embedding.providers import open_embedder
-from rag_assets.search.embedding.token_store import (
+from rag_assets.search.embedding.token_vectors import (
     DIMENSION,
     N_BYTES,
-    TokenStore,
-    codes_of,
-    rotated,
-    vectors_of,
-)
-from rag_assets.search.embedding.token_vectors import (
     LocalTokenEncoder,
     PassageTokens,
+    TokenStore,
     TokenVectors,
+    codes_of,
     open_token_encoder,
+    rotated,
     stored_tokens,
+    vectors_of,
 )
 from rag_assets.search.embedding.vector_cache import VectorCache
 from rag_assets_testing.in_place import in_place

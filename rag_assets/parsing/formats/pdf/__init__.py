@@ -10,8 +10,8 @@ tables          lines of tables and figures -> one line for each
   table_regions   where a table is
   table_grid      its cells: from table_columns, table_headers and table_rows
 blocks          lines -> groups of lines: paragraphs, list items, tables, possible headings
-headings        which groups are headings, and how deep
-sections        title page, abstract, body, reference list or appendix
+headings        which groups are headings
+sections        how deep they are; title page, abstract, body, reference list or appendix
 assembly        groups -> blocks of the document
   captions        the table that each caption belongs to
 """

@@ -34,8 +34,8 @@ from rag_assets.parsing.formats.pdf.blocks import (
     stands_out,
 )
 from rag_assets.parsing.formats.pdf.file import Outline
-from rag_assets.parsing.formats.pdf.heading_levels import MAX_LEVEL, levels_of, number_form
 from rag_assets.parsing.formats.pdf.run_in import BRACKETS, RunIn, run_ins
+from rag_assets.parsing.formats.pdf.sections import MAX_LEVEL, levels_of, number_form
 from rag_assets.parsing.formats.pdf.text import is_one_size
 
 _NOT_SMALLER = 0.85

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from rag_assets.core.text.citations import looks_like_reference
 from rag_assets.core.text.headings import heading_number, is_plain_section_name
+from rag_assets.core.text.works import looks_like_reference
 from rag_assets.parsing.formats.pdf.blocks import (
     BodyStyle,
     GroupKind,

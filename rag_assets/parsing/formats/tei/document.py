@@ -34,6 +34,7 @@ from rag_assets.parsing.formats.tei.elements import (
     CHOICES,
     REFERENCES,
     SECTIONS,
+    TEI_ROOTS,
     heading_of,
     is_unread,
     name_of,
@@ -42,11 +43,15 @@ from rag_assets.parsing.formats.tei.elements import (
     zone_of,
 )
 from rag_assets.parsing.formats.tei.paging import with_pages
-from rag_assets.parsing.formats.tei.sniffing import TEI_ROOTS
 from rag_assets.parsing.formats.tei.structure import collect
-from rag_assets.parsing.formats.tei.text import Collected, InlineReader
+from rag_assets.parsing.formats.tei.text import (
+    Collected,
+    InlineReader,
+    XmlTree,
+    entity_text,
+    read_xml,
+)
 from rag_assets.parsing.shared.files import RawFile
-from rag_assets.parsing.shared.xml_trees import XmlTree, entity_text, read_xml
 
 _MAX_NAMES = 5_000
 """Some physics papers have thousands of authors."""

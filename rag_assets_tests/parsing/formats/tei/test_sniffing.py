@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_assets.parsing.formats.tei.sniffing import looks_like_tei
+from rag_assets.parsing.formats.tei.elements import looks_like_tei
 
 TEI = '<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader/>'
 

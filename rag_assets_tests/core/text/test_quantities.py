@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from rag_assets.core.text.numbers.quantities import quantities
+from rag_assets.core.text.quantities import quantities
 from rag_assets_tests.cpu_limit import ends_in_time
 
 

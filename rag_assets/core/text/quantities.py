@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 
-from rag_assets.core.text.numbers.spelling import (
+from rag_assets.core.text.number_spelling import (
     CURRENCIES,
     ONES,
     PER,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_assets.core.text.labels import label_before, label_of_section, labels_in
+from rag_assets.search.retrieval.elements import label_before, label_of_section, labels_in
 
 
 @pytest.mark.parametrize(

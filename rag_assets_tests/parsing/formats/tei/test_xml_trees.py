@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rag_assets.core.errors import DocumentLimit, UnreadableDocument
-from rag_assets.parsing.shared.xml_trees import read_xml
+from rag_assets.parsing.formats.tei.text import read_xml
 from rag_assets_tests.cpu_limit import ends_in_time
 
 

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from rag_assets.core.text.numbers.spelling import fractions
+from rag_assets.core.text.number_spelling import fractions
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_assets.answering.verify.normalized_text import digit_groups, normalized
+from rag_assets.core.text.folding import digit_groups, normalized
 
 
 def read_alike(one: str, other: str) -> bool:
