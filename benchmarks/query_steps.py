@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from rag_assets.engine.engine import KeptVectors
+from rag_assets.search.embedding.providers import KeptVectors
 from rag_assets.search.embedding.token_vectors import LocalTokenEncoder
 from rag_assets.search.indexing.exact_vectors import ExactVectors
 from rag_assets.search.indexing.tantivy_index import TantivyIndex

@@ -6,16 +6,13 @@ publication is used and when a newer one replaces it.
 """
 
 import logging
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, replace
 from functools import partial, wraps
-from threading import BoundedSemaphore, Lock, RLock
+from threading import BoundedSemaphore, RLock
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Self, TypeVar
-
-import numpy as np
 
 from rag_assets.answering.drafts import (
     DEFAULT_OPTIONS,
@@ -51,22 +48,19 @@ from rag_assets.core.domain import (
 )
 from rag_assets.core.errors import Unanswered
 from rag_assets.core.incremental import fingerprint
-from rag_assets.core.kept import KeptFile, kept_file
+from rag_assets.core.kept import kept_file
 from rag_assets.core.settings import EmbeddingSettings, Settings
 from rag_assets.engine.snapshots import Snapshots
 from rag_assets.hosted.budget import Budget, question_budget, unlimited
 from rag_assets.hosted.connections import Connections
 from rag_assets.questions import Question, asked, read
 from rag_assets.questions.conversations import after_conversation, open_rewriting_model
-from rag_assets.search.embedding.base import Embedder, EmbedderFacts, Vectors
+from rag_assets.search.embedding.base import Vectors
 from rag_assets.search.embedding.hosted_models import is_hosted
-from rag_assets.search.embedding.missing_vectors import stores_tokens
-from rag_assets.search.embedding.providers import embedder_facts, open_embedder
+from rag_assets.search.embedding.providers import KeptVectors, embedder_facts, open_embedder
 from rag_assets.search.embedding.token_vectors import (
-    PassageTokens,
-    TokenEncoder,
-    TokenStore,
     open_token_encoder,
+    passage_tokens,
 )
 from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets.search.reranking.rerankers import RerankerResources, open_reranker
@@ -84,71 +78,6 @@ from rag_assets.search.retrieval.search import SEARCH_VERSION, Searcher
 
 if TYPE_CHECKING:
     from rag_assets.answering.model.synthesis import Synthesis
-
-MAX_VECTORS = 10_000
-"""About 20 MB with 384 numbers each; the least recently used ones are deleted first."""
-
-
-class KeptVectors:
-    """An Embedder that keeps the vectors of recent texts in memory. Safe for several threads."""
-
-    def __init__(self, embedder: Embedder, *, max_vectors: int = MAX_VECTORS) -> None:
-        self._embedder = embedder
-        self._max_vectors = max_vectors
-        self._lock = Lock()
-        self._vectors: OrderedDict[tuple[str, str], Vectors] = OrderedDict()
-        """("passage" or "query", text) -> vector; the most recently used last."""
-
-    @property
-    def identity(self) -> str:
-        return self._embedder.identity
-
-    @property
-    def facts(self) -> EmbedderFacts:
-        return self._embedder.facts
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        return self._embedder.count_tokens(texts)
-
-    def request_sizes(self, texts: Sequence[str]) -> list[int]:
-        return self._embedder.request_sizes(texts)
-
-    def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        vectors = self._kept("passage", texts, self._embedder.embed_passages)
-        return np.stack(vectors) if texts else np.empty((0, self.facts.dimension), np.float32)
-
-    def embed_query(self, text: str) -> Vectors:
-        return self._kept("query", [text], lambda _: [self._embedder.embed_query(text)])[0]
-
-    def _kept(
-        self, kind: str, texts: Sequence[str], embed: Callable[[Sequence[str]], Iterable[Vectors]]
-    ) -> list[Vectors]:
-        """The vector of each text; `embed` is called for those that are not kept."""
-        with self._lock:
-            found = {
-                text: self._vectors[kind, text] for text in texts if (kind, text) in self._vectors
-            }
-        missing = [text for text in dict.fromkeys(texts) if text not in found]
-        if missing:
-            # copies, because a view would keep the whole batch
-            found |= {
-                text: vector.copy() for text, vector in zip(missing, embed(missing), strict=True)
-            }
-        with self._lock:
-            for text, vector in found.items():
-                self._vectors[kind, text] = vector
-                self._vectors.move_to_end((kind, text))
-            while len(self._vectors) > self._max_vectors:
-                self._vectors.popitem(last=False)
-        return [found[text] for text in texts]
-
-
-def passage_tokens(settings: Settings, encoder: TokenEncoder) -> PassageTokens:
-    """Computes the token vectors of passages, or reads them if they are stored."""
-    if not stores_tokens(settings.embedding):
-        return PassageTokens(encoder)
-    return PassageTokens(encoder, TokenStore(KeptFile(settings.paths.vectors), encoder.identity))
-
 
 logger = logging.getLogger(__name__)
 CODE_VERSION = f"pipeline {PIPELINE_VERSION}, search {SEARCH_VERSION}"

@@ -114,13 +114,11 @@ def changing_papers(settings: Settings) -> Iterator[None]:
     demand_changeable(settings)
     lock = FileLock(settings.data_dir.resolve() / _LOCK_NAME)
     try:
-        lock.acquire(timeout=_LOCK_TIMEOUT_S)
+        held = lock.acquire(timeout=_LOCK_TIMEOUT_S)
     except Timeout as error:
         raise BusyDataFolder.at(settings.data_dir) from error
-    try:
+    with held:
         yield
-    finally:
-        lock.release()
 
 
 def present_papers(settings: Settings) -> list[Paper]:
@@ -174,8 +172,7 @@ class PaperTrash:
         self._trash = settings.paths.trash
 
     def deletions(self) -> list[TrashedPaper]:
-        """The deletions that can be undone, newest first; one whose record is damaged is left
-        out."""
+        """The deletions that can be undone, newest first. Damaged records are left out."""
         folders = sorted(self._trash.iterdir(), reverse=True) if self._trash.is_dir() else []
         return [
             deletion
@@ -189,15 +186,13 @@ class PaperTrash:
         Raises NotFound, and what `changing_papers` raises.
         """
         with changing_papers(self._settings):
-            paper = next(
-                (paper for paper in present_papers(self._settings) if paper.paper_id == paper_id),
-                None,
-            )
-            if paper is None:
+            present = present_papers(self._settings)
+            papers = [paper for paper in present if paper.paper_id == paper_id]
+            if not papers:
                 raise NotFound(
                     f"There is no paper {shown(paper_id)}. GET /api/papers lists those there are."
                 )
-            return self._discarded(TrashedPaper.of([paper]))
+            return self._discarded(TrashedPaper.of(papers))
 
     def discard_all(self, confirmation: str) -> TrashedPaper:
         """Move the files of all papers to the trash, as one deletion.
@@ -409,12 +404,10 @@ class PaperUploads:
     def _format_of(self, received: Path, given: str) -> Format:
         """The format, by the content. Raises UploadRefused for what the settings or the
         installation cannot read."""
-        file_format = self._workers.submit(
-            look_at, (received, given), self._settings.parsing.limits
-        ).result()
+        parsing = self._settings.parsing
+        file_format = self._workers.submit(look_at, (received, given), parsing.limits).result()
         if isinstance(file_format, Failure):
             raise UploadRefused(f"{shown(given)} {file_format.reason}")
-        parsing = self._settings.parsing
         if file_format.needs and file_format.needs not in installed_extras():
             raise UploadRefused(
                 f"{shown(given)} is a {file_format.suffixes[0]} file, which needs an optional dependency on the server: "

@@ -10,11 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from rag_assets.answering.verify.claim_numbers import (
-    NumberCheck,
-    check_numbers,
-    misplaced_numbers,
-)
+from rag_assets.answering.verify.claim_numbers import NumberCheck, check_numbers
+from rag_assets.answering.verify.misplaced_numbers import misplaced_numbers
 from rag_assets.answering.verify.names import NameKind, names_in, names_missing_in
 from rag_assets.answering.verify.polarity import is_surer, turned_round
 from rag_assets.answering.verify.quoted_text import QuotedRows, QuotedText

@@ -56,10 +56,13 @@ from rag_assets.search.embedding.missing_vectors import (
     embedding_in,
     encoding_in,
     store_missing_tokens,
-    stores_tokens,
 )
 from rag_assets.search.embedding.providers import embedder_facts, open_embedder
-from rag_assets.search.embedding.token_vectors import TokenStore, open_token_encoder
+from rag_assets.search.embedding.token_vectors import (
+    TokenStore,
+    open_token_encoder,
+    stores_tokens,
+)
 from rag_assets.search.embedding.vector_cache import (
     TextCache,
     VectorCache,

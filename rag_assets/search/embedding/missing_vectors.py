@@ -135,13 +135,6 @@ def _batches(texts: Batch, batch_size: int) -> Iterator[Batch]:
     return (texts[start : start + batch_size] for start in range(0, len(texts), batch_size))
 
 
-def stores_tokens(embedding: EmbeddingSettings) -> bool:
-    """Whether the token vectors of passages are stored: only for the packaged models. They take 102
-    bytes per token, in all seven times as much as the vectors of passages. For other models they
-    are made for each question."""
-    return embedding.model.startswith("local:")
-
-
 def store_missing_tokens(
     tokens: TokenStore,
     encode: EncodeTokens,

@@ -4,9 +4,11 @@ A new provider of models that run here gets a line in `ADAPTERS`; a new provider
 a row in `hosted.access`.
 """
 
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 
@@ -134,3 +136,61 @@ def _unknown(model: str) -> InvalidSettings:
         f"embedding.model = {model!r} does not exist. It can be: {local}, fastembed:<a model of fastembed's list>, "
         f"{hosted}."
     )
+
+
+MAX_VECTORS = 10_000
+"""About 20 MB with 384 numbers each; the least recently used ones are deleted first."""
+
+
+class KeptVectors:
+    """An Embedder that keeps the vectors of recent texts in memory. Safe for several threads."""
+
+    def __init__(self, embedder: Embedder, *, max_vectors: int = MAX_VECTORS) -> None:
+        self._embedder = embedder
+        self._max_vectors = max_vectors
+        self._lock = Lock()
+        self._vectors: OrderedDict[tuple[str, str], Vectors] = OrderedDict()
+        """("passage" or "query", text) -> vector; the most recently used last."""
+
+    @property
+    def identity(self) -> str:
+        return self._embedder.identity
+
+    @property
+    def facts(self) -> EmbedderFacts:
+        return self._embedder.facts
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        return self._embedder.count_tokens(texts)
+
+    def request_sizes(self, texts: Sequence[str]) -> list[int]:
+        return self._embedder.request_sizes(texts)
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        vectors = self._kept("passage", texts, self._embedder.embed_passages)
+        return np.stack(vectors) if texts else np.empty((0, self.facts.dimension), np.float32)
+
+    def embed_query(self, text: str) -> Vectors:
+        return self._kept("query", [text], lambda _: [self._embedder.embed_query(text)])[0]
+
+    def _kept(
+        self, kind: str, texts: Sequence[str], embed: Callable[[Sequence[str]], Iterable[Vectors]]
+    ) -> list[Vectors]:
+        """The vector of each text; `embed` is called for those that are not kept."""
+        with self._lock:
+            found = {
+                text: self._vectors[kind, text] for text in texts if (kind, text) in self._vectors
+            }
+        missing = [text for text in dict.fromkeys(texts) if text not in found]
+        if missing:
+            # copies, because a view would keep the whole batch
+            found |= {
+                text: vector.copy() for text, vector in zip(missing, embed(missing), strict=True)
+            }
+        with self._lock:
+            for text, vector in found.items():
+                self._vectors[kind, text] = vector
+                self._vectors.move_to_end((kind, text))
+            while len(self._vectors) > self._max_vectors:
+                self._vectors.popitem(last=False)
+        return [found[text] for text in texts]

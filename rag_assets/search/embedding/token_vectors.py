@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rag_assets.core.kept import KeptFile
-from rag_assets.core.settings import EmbeddingSettings
+from rag_assets.core.settings import EmbeddingSettings, Settings
 from rag_assets.search.embedding.base import Role, Vectors, side_by_side
 from rag_assets.search.embedding.local_model import (
     LOCAL_MODELS,
@@ -375,3 +375,17 @@ def open_token_encoder(
     if provider != "local" or name not in LOCAL_MODELS:
         name = EmbeddingSettings().model.partition(":")[2]
     return LocalTokenEncoder(open_local_model(name, models_folder, n_threads), n_threads)
+
+
+def stores_tokens(embedding: EmbeddingSettings) -> bool:
+    """Whether the token vectors of passages are stored: only for the packaged models. They take 102
+    bytes per token, in all seven times as much as the vectors of passages. For other models they
+    are made for each question."""
+    return embedding.model.startswith("local:")
+
+
+def passage_tokens(settings: Settings, encoder: TokenEncoder) -> PassageTokens:
+    """Computes the token vectors of passages, or reads them if they are stored."""
+    if not stores_tokens(settings.embedding):
+        return PassageTokens(encoder)
+    return PassageTokens(encoder, TokenStore(KeptFile(settings.paths.vectors), encoder.identity))

@@ -1,15 +1,24 @@
 """A table as it was read from one page, and one that goes on over pages."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from unicodedata import category
 
 from rag_assets.core.domain import Cell
 from rag_assets.parsing.formats.pdf.drawings import Rectangle
 from rag_assets.parsing.formats.pdf.glyphs import Frame
+from rag_assets.parsing.tables.grid import is_value
 
 CONTINUED = re.compile(r"\bcont(?:inued\b|inues\b|['’]d\b|\.)", re.IGNORECASE)
 """Says that a table goes on, beside its caption or below its rows."""
+
+_LEAST_ROWS, _LEAST_ROWS_ALONE = 2, 4
+_LEAST_NAMED, _LEAST_WHOLE = 0.6, 0.5
+"""Least shares in a table without a caption: columns with a name, and rows that are whole."""
+_MARKS = ("Pd", "So")
+"""Dashes and symbols like ticks, which stand for values."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +53,35 @@ class Printed:
         return (is_near and following._header() == self._header() != []) or self.goes_on_in(
             following
         )
+
+    @property
+    def has_rows(self) -> bool:
+        return len({cell.row for cell in self.cells}) > 1
+
+    @property
+    def holds_values(self) -> bool:
+        """Whether cells without a caption look like a table: at least half of the rows have a name and
+        values.
+
+        Two such rows are enough if most columns have a name in a header; otherwise four are needed."""
+        n_behind = len(self.columns) - 1
+        named = {
+            cell.col + nth for cell in self.cells if cell.is_header for nth in range(cell.col_span)
+        }
+        n_values: Counter[int] = Counter()
+        names: set[int] = set()
+        rows: set[int] = set()
+        for cell in (cell for cell in self.cells if not cell.is_header and not cell.is_group):
+            rows.add(cell.row)
+            if cell.col:
+                n_values[cell.row] += is_value(cell.text) or all(
+                    category(sign) in _MARKS for sign in cell.text
+                )
+            elif any(map(str.isalpha, cell.text)) and not is_value(cell.text):
+                names |= set(range(cell.row, cell.row + cell.row_span))
+        n_whole = sum(row in names and 2 * n_values[row] >= n_behind for row in rows)
+        least = _LEAST_ROWS if len(named - {0}) >= _LEAST_NAMED * n_behind else _LEAST_ROWS_ALONE
+        return n_whole >= max(least, _LEAST_WHOLE * len(rows))
 
     def _header(self) -> list[tuple[int, str]]:
         return [(cell.col, cell.text) for cell in self.cells if cell.is_header]

@@ -23,9 +23,8 @@ from rag_assets.parsing.formats.pdf.table_columns import (
     columns_of,
     placed,
     printed_lines,
-    with_spanners,
 )
-from rag_assets.parsing.formats.pdf.table_headers import TableHeader, headers_of
+from rag_assets.parsing.formats.pdf.table_headers import TableHeader, headers_of, with_spanners
 from rag_assets.parsing.formats.pdf.table_rows import (
     Cut,
     PrintedRow,

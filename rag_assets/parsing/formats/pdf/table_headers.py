@@ -2,7 +2,7 @@
 
 A rule over the whole table ends a header. So does a row of short rules, one below each name; these
 also show where the columns are. Where names come again below values, another table begins that was
-drawn into the same frame.
+drawn into the same frame. A name may be printed for several columns (`with_spanners`).
 """
 
 from collections.abc import Sequence
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from rag_assets.parsing.formats.pdf.drawings import Rule
-from rag_assets.parsing.formats.pdf.table_columns import PlacedText, PrintedLine
-from rag_assets.parsing.tables.grid import shape_of
+from rag_assets.parsing.formats.pdf.table_columns import Interval, Placed, PlacedText, PrintedLine
+from rag_assets.parsing.tables.grid import is_aside, shape_of
 
 _MOST_LINES, _MOST_LINES_BELOW_VALUES = 8, 4
 _LEAST_VALUES, _MOST_VALUES = 0.3, 0.5
@@ -232,3 +232,103 @@ def _first_line_of(lines: Sequence[PrintedLine], nth: int, end: int) -> int:
             break
         start -= 1
     return start
+
+
+def with_spanners(
+    lines: Sequence[Sequence[Placed]], columns: Sequence[Interval], rules: Sequence[Rule]
+) -> list[list[Placed]]:
+    """The header lines of a table, each name with the columns it is printed for.
+
+    A short rule below a name shows its columns. Without a rule, a name above others gets the
+    columns that it is centred over, or only its own if it is aligned with that one. In a line of
+    italics above an upright line, names that begin where their columns do reach up to the next
+    name."""
+    spread: list[list[Placed]] = []
+    for nth in reversed(range(len(lines))):
+        line = lines[nth]
+        done: list[Placed] = []
+        reaches = _is_set_apart(line, lines[nth + 1 : nth + 2], columns)
+        for at, one in enumerate(line):
+            start = done[-1].end if done else 0
+            stop = line[at + 1].first if at + 1 < len(line) else len(columns)
+            own = [
+                rule
+                for rule in rules
+                if sum(rule.start <= other.text.centre <= rule.end for other in line) == 1
+            ]
+            over = _ruled_below(one, lines[nth + 1 :], columns, own)
+            if nth and nth + 1 == len(lines) == nth + len(line) and is_aside(one.text.text):
+                over = 0, 1  # the unit of all values stands in the corner
+            elif over is None and reaches and one.first:
+                over = one.first, stop
+            elif over is None and nth + 1 < len(lines):
+                over = _centred_over(one, columns, min(start, one.first), max(stop, one.end))
+            done.append(Placed(one.text, *over) if over else one)
+        spread.insert(0, done)
+    return spread
+
+
+def _is_set_apart(
+    line: Sequence[Placed], below: Sequence[Sequence[Placed]], columns: Sequence[Interval]
+) -> bool:
+    """Whether a header line in italics is above upright names of columns.
+
+    It has at least two names in italics, each beginning where its column does. The line below has
+    an upright name for each column from the first of these names on."""
+    groups = [one for one in line if one.first]
+    names = [one for own in below for one in own if groups and one.first >= groups[0].first]
+    return (
+        1 < len(groups) < len(names) == len(columns) - groups[0].first
+        and all(one.text.is_italic and one.text.begins_at(columns[one.first]) for one in groups)
+        and not any(one.text.is_italic for one in names)
+    )
+
+
+def _ruled_below(
+    one: Placed,
+    below: Sequence[Sequence[Placed]],
+    columns: Sequence[Interval],
+    rules: Sequence[Rule],
+) -> tuple[int, int] | None:
+    """The columns [first, end) that a rule directly below a name covers; None without such a
+    rule."""
+    text, size = one.text, one.text.words[0].size
+    bottom = max(word.bottom for word in text.words)
+    floor = max(
+        [bottom, *(min(word.top for name in row for word in name.text.words) for row in below[:1])]
+    )
+    for rule in rules:
+        is_below = bottom - 0.5 * size <= rule.at <= floor + 0.5 * size
+        if (
+            is_below
+            and rule.start <= text.centre <= rule.end
+            and rule.length >= 0.8 * (text.right - text.left)
+        ):
+            covered = [
+                n
+                for n, edges in enumerate(columns)
+                if rule.start - size <= sum(edges) / 2 <= rule.end + size
+            ]
+            if covered and covered[0] <= one.first and one.end <= covered[-1] + 1:
+                return covered[0], covered[-1] + 1
+    return None
+
+
+def _centred_over(
+    one: Placed, columns: Sequence[Interval], start: int, stop: int
+) -> tuple[int, int] | None:
+    """The columns [first, end), between `start` and `stop`, that a name is centred over; None if it
+    is aligned with its own column."""
+    text = one.text
+    if one.end - one.first == 1 and text.is_aligned(columns[one.first]):
+        return None
+    ranges = [
+        (first, end) for first in range(start, one.first + 1) for end in range(one.end, stop + 1)
+    ]
+    return min(
+        ranges,
+        key=lambda r: (
+            abs((columns[r[0]][0] + columns[r[1] - 1][1]) / 2 - text.centre),
+            r[1] - r[0],
+        ),
+    )

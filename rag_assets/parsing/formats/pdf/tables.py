@@ -6,12 +6,10 @@ prose are never taken for words of a figure, not even inside a frame or a pictur
 a whole page. A figure ends at them, at other captions and at tables.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress, groupby, permutations
 from operator import not_
-from unicodedata import category
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +27,6 @@ from rag_assets.parsing.formats.pdf.table_regions import (
     runs_of_rows,
 )
 from rag_assets.parsing.formats.pdf.text import Layer, PageText, Segment, words_of
-from rag_assets.parsing.tables.grid import is_value
 
 _MOST_APART = 90.0
 """Points between a caption and what is drawn."""
@@ -227,13 +224,6 @@ def _holds(area: Rectangle, segment: Segment) -> bool:
     )
 
 
-_LEAST_ROWS, _LEAST_ROWS_ALONE = 2, 4
-_LEAST_NAMED, _LEAST_WHOLE = 0.6, 0.5
-"""Least shares in a table without a caption: columns with a name, and rows that are whole."""
-_MARKS = ("Pd", "So")
-"""Dashes and symbols like ticks, which stand for values."""
-
-
 def lines_with_tables(page: PageText) -> list[list[Line]]:
     """The lines of each layer in reading order. Labels at a right angle to a table or a figure are
     in another layer; they are removed from it, because they belong to that table or figure."""
@@ -424,39 +414,8 @@ def _read(region: TableRegion, drawings: Drawings, captions: Captions) -> Printe
     table = read_region(region)
     if table is None:
         return None
-    reads_as_one = (
-        _has_rows if captions.is_captioned(region.area) and not is_picture else _holds_values
-    )
-    return table if reads_as_one(table) else None
-
-
-def _has_rows(table: Printed) -> bool:
-    return len({cell.row for cell in table.cells}) > 1
-
-
-def _holds_values(table: Printed) -> bool:
-    """Whether cells without a caption look like a table: at least half of the rows have a name and
-    values.
-
-    Two such rows are enough if most columns have a name in a header; otherwise four are needed."""
-    n_behind = len(table.columns) - 1
-    named = {
-        cell.col + nth for cell in table.cells if cell.is_header for nth in range(cell.col_span)
-    }
-    n_values: Counter[int] = Counter()
-    names: set[int] = set()
-    rows: set[int] = set()
-    for cell in (cell for cell in table.cells if not cell.is_header and not cell.is_group):
-        rows.add(cell.row)
-        if cell.col:
-            n_values[cell.row] += is_value(cell.text) or all(
-                category(sign) in _MARKS for sign in cell.text
-            )
-        elif any(map(str.isalpha, cell.text)) and not is_value(cell.text):
-            names |= set(range(cell.row, cell.row + cell.row_span))
-    n_whole = sum(row in names and 2 * n_values[row] >= n_behind for row in rows)
-    least = _LEAST_ROWS if len(named - {0}) >= _LEAST_NAMED * n_behind else _LEAST_ROWS_ALONE
-    return n_whole >= max(least, _LEAST_WHOLE * len(rows))
+    is_named = captions.is_captioned(region.area) and not is_picture
+    return table if (table.has_rows if is_named else table.holds_values) else None
 
 
 def _is_in(word: Segment, area: Rectangle) -> bool:

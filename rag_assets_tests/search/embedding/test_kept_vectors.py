@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rag_assets.engine.engine import KeptVectors
 from rag_assets.search.embedding.base import Vectors
+from rag_assets.search.embedding.providers import KeptVectors
 from rag_assets_tests.search.retrieval.corpus import HashedWords
 
 
