@@ -60,6 +60,10 @@ def test_the_launchpad_wins_over_the_environment_and_the_environment_over_the_fi
             "model_access.google: is no setting any more; delete it",
         ),
         ({"parsing": {"docling": ""}}, "parsing.docling: is no setting any more; delete it"),
+        (
+            {"parsing": {"running_header_share": 0.5}},
+            "parsing.running_header_share: is no setting any more; delete it",
+        ),
     ],
 )
 def test_a_wrong_setting_is_named(wrong: dict[str, object], message: str) -> None:

@@ -71,13 +71,6 @@ class ParsingSettings(StageSettings):
         min_length=1,
         description="Which file of a paper is parsed when it has several, best first; the others are linked.",
     )
-    running_header_share: float = Field(
-        0.5,
-        gt=0,
-        le=1,
-        description="Text that recurs on more than this share of the pages (and on 2 at least) is a running header. "
-        "Too low drops refrains of the text, too high keeps journal names in every chunk.",
-    )
     grobid: str = Field(
         "",
         description="Address of a GROBID server, such as http://127.0.0.1:8070. Every PDF without a better file beside "

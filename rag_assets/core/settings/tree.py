@@ -61,8 +61,8 @@ REMOVED = frozenset(
     """answering.max_withheld_share answering.thorough.max_tokens answering.thorough.max_usd
     chunking.context_tokens evaluation.k evaluation.max_drop model_access.anthropic
     model_access.google model_access.ollama model_access.openai paper_summaries parsing.docling
-    parsing.limits.max_depth parsing.services parsing.tables reading retrieval.queries.model
-    server.max_body_kb server.max_waiting server.receive_timeout_s server.same_question_above
+    parsing.limits.max_depth parsing.running_header_share parsing.services parsing.tables reading
+    retrieval.queries.model server.max_body_kb server.max_waiting server.receive_timeout_s server.same_question_above
     server.uploads_per_minute""".split()
 )
 """Settings and groups that are no settings any more."""

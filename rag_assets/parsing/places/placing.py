@@ -80,7 +80,7 @@ def pdf_words(content: bytes, settings: ParsingSettings) -> PdfWords:
     """Read the words of a PDF. Raises UnreadableDocument when it cannot be opened."""
     with opened_pdf(content, settings.limits.max_pages) as pdf:
         pages, page_lines = read_pages(pdf, _plain_lines)
-    kept, _ = without_running_text(page_lines, settings.running_header_share)
+    kept, _ = without_running_text(page_lines)
     lines = [
         line
         for page in kept

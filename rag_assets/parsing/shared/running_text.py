@@ -15,6 +15,9 @@ from typing import Literal, TypeVar
 
 EDGE_LINES = 3
 """Only this many lines at the top, and at the bottom, of a page can be running text."""
+RUNNING_SHARE = 0.5
+"""Text on more than this share of the pages is a running line. Too low drops refrains of the text,
+too high keeps journal names in every chunk."""
 _PLACE_TOLERANCE = 0.03
 _FEW_PAGES = 4
 _SAME_PLACE = 0.003
@@ -60,23 +63,21 @@ class _Occurrence:
     place: float | None
 
 
-def running(
-    pages: Sequence[Sequence[Item]], line_of: Callable[[Item], PlacedLine], share: float
-) -> list[Item]:
+def running(pages: Sequence[Sequence[Item]], line_of: Callable[[Item], PlacedLine]) -> list[Item]:
     """The items of all pages whose lines are running text by `running_lines`."""
-    found = running_lines([[line_of(item) for item in page] for page in pages], share)
+    found = running_lines([[line_of(item) for item in page] for page in pages])
     return [
         page[index] for page, indices in zip(pages, found, strict=True) for index in sorted(indices)
     ]
 
 
-def running_lines(pages: Sequence[Sequence[PlacedLine]], share: float) -> list[frozenset[int]]:
+def running_lines(pages: Sequence[Sequence[PlacedLine]]) -> list[frozenset[int]]:
     """For each page, the indices of the lines that are running text.
 
     Lines are compared by `folded_line`, so that page numbers agree. A line is running text if it is
-    at the same edge of at least two pages, and of more than `share` of all pages. Books print the
-    author on left pages and the title on right ones, so more than `share` of the left or of the
-    right pages is enough too, if these are at least three; two are enough if the line is on no page
+    at the same edge of at least two pages, and of more than half of all pages. Books print the
+    author on left pages and the title on right ones, so more than half of the left or of the right
+    pages is enough too, if these are at least three; two are enough if the line is on no page
     of the other side, and always at the same height in the margin.
 
     Where places are known, a title is kept that is lower on its page than the running headers that
@@ -90,7 +91,7 @@ def running_lines(pages: Sequence[Sequence[PlacedLine]], share: float) -> list[f
         on_pages = {line.page for line in repeats}
         is_one_side = len({page % 2 for page in on_pages}) == 1 and _are_at_one_place(repeats)
         min_pages_of_side = _MIN_PAGES if is_one_side else _MIN_PAGES_OF_ONE_SIDE
-        if _is_frequent(on_pages, len(pages), share, min_pages_of_side):
+        if _is_frequent(on_pages, len(pages), min_pages_of_side):
             for line in repeats:
                 found[line.page].add(line.index)
     headers = {
@@ -184,14 +185,14 @@ def _are_at_one_place(occurrences: Sequence[_Occurrence]) -> bool:
     return is_same and _is_in_margin(places[0])
 
 
-def _is_frequent(on_pages: set[int], n_pages: int, share: float, min_pages_of_side: int) -> bool:
-    """Whether these are more than `share` of all pages, or of the left or the right pages."""
-    if len(on_pages) >= _MIN_PAGES and len(on_pages) > share * n_pages:
+def _is_frequent(on_pages: set[int], n_pages: int, min_pages_of_side: int) -> bool:
+    """Whether these are more than half of all pages, or of the left or the right pages."""
+    if len(on_pages) >= _MIN_PAGES and len(on_pages) > RUNNING_SHARE * n_pages:
         return True
     for parity in (0, 1):
         n_pages_of_side = len(range(parity, n_pages, 2))
         n_found = sum(page % 2 == parity for page in on_pages)
-        if n_found >= min_pages_of_side and n_found > share * n_pages_of_side:
+        if n_found >= min_pages_of_side and n_found > RUNNING_SHARE * n_pages_of_side:
             return True
     return False
 

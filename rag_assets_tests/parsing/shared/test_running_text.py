@@ -16,7 +16,7 @@ def test_a_header_and_the_page_numbers_are_running_text() -> None:
     """A journal name in every chunk makes all chunks look alike to both indexes."""
     pages = [page(number, "Journal of Tests") for number in range(6)]
 
-    found = running_lines(pages, 0.5)
+    found = running_lines(pages)
 
     assert found == [frozenset({0, 8})] * 6
 
@@ -28,7 +28,7 @@ def test_text_on_half_of_the_pages_or_less_is_kept() -> None:
         for number in range(6)
     ]
 
-    found = running_lines(pages, 0.5)
+    found = running_lines(pages)
 
     assert found == [frozenset({8})] * 6
 
@@ -37,7 +37,7 @@ def test_headers_that_alternate_over_four_pages_are_running_text() -> None:
     """A short paper has each of its two headers on two pages only, always at one height."""
     pages = [page(number, "A. Author" if number % 2 else "The Title") for number in range(4)]
 
-    found = running_lines(pages, 0.5)
+    found = running_lines(pages)
 
     assert found == [frozenset({0, 8})] * 4
 
@@ -47,7 +47,7 @@ def test_the_title_is_not_taken_for_the_header_that_repeats_it() -> None:
     pages = [page(number, "The Title") for number in range(5)]
     pages[0] = [PlacedLine("The Title", 0.15), *pages[0][1:]]
 
-    found = running_lines(pages, 0.5)
+    found = running_lines(pages)
 
     assert found == [frozenset({8}), *[frozenset({0, 8})] * 4]
 
@@ -59,7 +59,7 @@ def test_a_text_that_two_pages_share_away_from_the_margin_is_kept() -> None:
         [PlacedLine("The same sentence.", 0.3), PlacedLine("Another.", 0.6), PlacedLine("7", 0.8)]
     ] * 2
 
-    found = running_lines(pages, 0.5)
+    found = running_lines(pages)
 
     assert found == [frozenset({2})] * 2
 
@@ -71,6 +71,6 @@ def test_without_known_places_the_text_alone_decides() -> None:
         for name in "abcd"
     ]
 
-    found = running_lines(pages, 0.5)
+    found = running_lines(pages)
 
     assert found == [frozenset({0, 2})] * 4

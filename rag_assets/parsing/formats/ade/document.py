@@ -226,7 +226,7 @@ def parse_ade(file: RawFile, settings: ParsingSettings) -> Document:
     DocumentLimit when it is too large."""
     ade = read_ade(load_json_object(file.content), settings.limits.max_pages)
     title = _title_region(ade)
-    sift = sifted(ade.regions, title, settings.running_header_share, ade.n_pages)
+    sift = sifted(ade.regions, title, ade.n_pages)
     try:
         found = _blocks(sift, ade, title)
     except RecursionError as error:

@@ -50,14 +50,9 @@ class Sifted:
     """The marginal notes of the first page."""
 
 
-def sifted(
-    regions: Sequence[Region], title: Region | None, share: float, n_pages: int | None
-) -> Sifted:
+def sifted(regions: Sequence[Region], title: Region | None, n_pages: int | None) -> Sifted:
     """Remove the regions that are not text of the paper. `title`, the region with the title of the
-    paper, always stays, although running headers may repeat it.
-
-    share: see `running_text.running_lines`.
-    """
+    paper, always stays, although running headers may repeat it."""
     noise = [region for region in regions if region.kind in _NOISE_KINDS]
     notes = [region for region in noise if region.kind in _MARGINAL_KINDS]
     folded = {_folded(text) for note in notes for text in (note.text, *note.text.splitlines())}
@@ -68,13 +63,13 @@ def sifted(
         if region.kind not in _NOISE_KINDS
         and (region is title or _folded(region.text) not in marginal)
     ]
-    dropped = {id(region) for region in _running(text_regions, share)} - {id(title)}
+    dropped = {id(region) for region in _running(text_regions)} - {id(title)}
     kept = tuple(region for region in text_regions if id(region) not in dropped)
     margins = tuple(plain_line(note.text) for note in notes if note.page_start == 1)
     return Sifted(kept, len(regions) - len(kept), _page_labels(noise, n_pages), margins)
 
 
-def _running(regions: Sequence[Region], share: float) -> list[Region]:
+def _running(regions: Sequence[Region]) -> list[Region]:
     """The regions that are running headers or footers."""
     pages: dict[int, list[Region]] = {}
     for region in regions:
@@ -88,7 +83,7 @@ def _running(regions: Sequence[Region], share: float) -> list[Region]:
         text = "" if region.kind in _NOT_RUNNING_KINDS else _without_signs(region.text)
         return PlacedLine(text, _middle(region))
 
-    return running(by_page, line, share)
+    return running(by_page, line)
 
 
 def _middle(region: Region) -> float:

@@ -98,7 +98,7 @@ def _document_of(parsed: Mapping[str, Any], file: RawFile, settings: ParsingSett
         raise DocumentLimit(
             f"has {pages.count} pages, but parsing.limits.max_pages is {limits.max_pages}. Raise the limit or split it."
         )
-    running = running_items(parsed, pages, settings.running_header_share)
+    running = running_items(parsed, pages)
     walk = BodyWalk(Items(parsed, pages), running)
     found = walk.blocks()
     if not found:

@@ -126,13 +126,12 @@ def is_inside_float(text: Item) -> bool:
     return parent.startswith(("#/pictures/", "#/tables/"))
 
 
-def running_items(parsed: Item, pages: PageSizes, share: float) -> frozenset[str]:
+def running_items(parsed: Item, pages: PageSizes) -> frozenset[str]:
     """References ("#/texts/7") of the texts that are running headers or footers although docling
     did not label them so.
 
     Docling misses some of them on some pages. They are found because the same words are furniture
-    on another page, or are repeated at the edge of most pages. share: see
-    `running_text.running_lines`.
+    on another page, or are repeated at the edge of most pages.
     """
     texts = {
         f"#/texts/{index}": mapping(text)
@@ -148,7 +147,7 @@ def running_items(parsed: Item, pages: PageSizes, share: float) -> frozenset[str
     furniture = _heights_of_furniture(texts.values(), pages)
     repeated = {name for name, text in body.items() if _repeats_furniture(text, furniture, pages)}
     rest = {name: text for name, text in body.items() if name not in repeated}
-    return frozenset(repeated.union(_frequent_at_edges(rest, pages, share)))
+    return frozenset(repeated.union(_frequent_at_edges(rest, pages)))
 
 
 def furniture_of_first_page(parsed: Item, pages: PageSizes) -> tuple[str, ...]:
@@ -187,7 +186,7 @@ def _repeats_furniture(
     )
 
 
-def _frequent_at_edges(texts: Mapping[str, Item], pages: PageSizes, share: float) -> set[str]:
+def _frequent_at_edges(texts: Mapping[str, Item], pages: PageSizes) -> set[str]:
     """References of the texts that are repeated at the edge of many pages."""
     by_page: dict[int, list[tuple[float, str]]] = {}
     for name, text in texts.items():
@@ -202,7 +201,7 @@ def _frequent_at_edges(texts: Mapping[str, Item], pages: PageSizes, share: float
         text = texts[item[1]]
         return PlacedLine(text_field(text.get("text")) if _label(text) in _TEXTS else "", item[0])
 
-    return {name for _, name in running(in_order, line, share)}
+    return {name for _, name in running(in_order, line)}
 
 
 def _label(text: Item) -> str:

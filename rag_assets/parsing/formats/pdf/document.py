@@ -38,7 +38,7 @@ from rag_assets.parsing.formats.pdf.text import (
 from rag_assets.parsing.formats.pdf.titles import TitleReader, is_cover, with_titles_joined
 from rag_assets.parsing.shared.files import RawFile
 from rag_assets.parsing.shared.hyphenation import Vocabulary
-from rag_assets.parsing.shared.running_text import PlacedLine, running
+from rag_assets.parsing.shared.running_text import RUNNING_SHARE, PlacedLine, running
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument
@@ -94,7 +94,7 @@ def _document(
     pages, lines = read_pages(pdf, lines_with_tables, ocr)
     missing = _why_missing(ocr)
     _demand_text(pdf, pages, missing)
-    kept, running = _without_running_text(pdf, pages, lines, settings)
+    kept, running = _without_running_text(pdf, pages, lines)
     outline = Outline.of(pdf)
     labels = tuple(
         pdf.get_page_label(index) or None for index in range(len(pdf))
@@ -143,11 +143,10 @@ def _without_running_text(
     pdf: "PdfDocument",
     pages: Sequence[PageText],
     lines: Sequence[PageLines],
-    settings: ParsingSettings,
 ) -> tuple[Sequence[PageLines], list[str]]:
     """What `without_running_text` gives; everything where nothing else would be left. Raises
     UnreadableDocument for scans whose only text is a stamp on every page."""
-    kept, running = without_running_text(lines, settings.running_header_share)
+    kept, running = without_running_text(lines)
     if any(page.upright or page.asides for page in kept):
         return kept, running
     if n_images := _n_image_pages(pdf, pages):
@@ -184,7 +183,7 @@ def read_pages(
 
 
 def without_running_text(
-    pages: Sequence[PageLines], share: float
+    pages: Sequence[PageLines],
 ) -> tuple[list[PageLines], list[str]]:
     """The pages without running headers, footers, page numbers and stamps, and those lines."""
     in_order = [sorted(page.upright, key=lambda line: line.top) for page in pages]
@@ -192,12 +191,12 @@ def without_running_text(
     def placed(line: Line) -> PlacedLine:
         return PlacedLine(line.text, (line.top + line.bottom) / 2 / line.frame.height)
 
-    dropped = {id(line) for line in running(in_order, placed, share)}
+    dropped = {id(line) for line in running(in_order, placed)}
     dropped |= {id(line) for page in pages for line in _stamps(page)}
     n_pages_with = Counter(
         text for page in pages for text in {line.text for line in _at_an_angle(page)}
     )
-    stamped = {text for text, n in n_pages_with.items() if n > max(1, share * len(pages))}
+    stamped = {text for text, n in n_pages_with.items() if n > max(1, RUNNING_SHARE * len(pages))}
     dropped |= {id(line) for page in pages for line in _at_an_angle(page) if line.text in stamped}
     kept = [
         PageLines(

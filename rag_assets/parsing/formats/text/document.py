@@ -77,7 +77,7 @@ def parse_text(file: RawFile, settings: ParsingSettings) -> Document:
         raise DocumentLimit(
             f"has {len(pages)} pages, more than the {max_pages} of parsing.limits.max_pages. Split the file."
         )
-    kept, n_running = _without_running_lines(pages, settings.running_header_share)
+    kept, n_running = _without_running_lines(pages)
     of_contents = lines_of_contents([line.raw for page in kept for line in page])
     numbers = count()  # of the lines on all pages
     kept = [[line for line in page if next(numbers) not in of_contents] for page in kept]
@@ -108,11 +108,11 @@ def parse_text(file: RawFile, settings: ParsingSettings) -> Document:
 
 
 def _without_running_lines(
-    pages: Sequence[Sequence[TextLine]], share: float
+    pages: Sequence[Sequence[TextLine]],
 ) -> tuple[list[list[TextLine]], int]:
     """The pages without running headers and footers, and the number of lines that were removed."""
     filled = [[line for line in page if line.text] for page in pages]
-    dropped = {id(line) for line in running(filled, lambda line: PlacedLine(line.text), share)}
+    dropped = {id(line) for line in running(filled, lambda line: PlacedLine(line.text))}
     return [[line for line in page if id(line) not in dropped] for page in pages], len(dropped)
 
 
