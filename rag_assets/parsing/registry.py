@@ -62,7 +62,7 @@ FORMATS = (
         SourceFormat.TEI,
         (".grobid.tei.xml", ".tei.xml", ".tei", ".xml"),
         "tei.document:parse_tei",
-        "tei.sniffing:looks_like_tei",
+        "tei.elements:looks_like_tei",
         version=5,
     ),
     Format(
