@@ -1,8 +1,9 @@
-"""Citations without a paper."""
+"""Citations without a paper, and answers of them."""
 
 from typing import Any
 
-from rag_assets.core.domain import Citation, Verification
+from rag_assets.answering.drafts import REFUSAL
+from rag_assets.core.domain import Citation, Claim, QAResult, Verification
 
 
 def cited(
@@ -22,3 +23,22 @@ def cited(
         "verification": Verification.EXACT,
     }
     return Citation(**facts | changes)
+
+
+def answer_of(*claims: Claim, **changes: Any) -> QAResult:
+    """An answer of these claims; without any, a refusal. changes: other values of its fields."""
+    papers = [citation.paper_id for claim in claims for citation in claim.citations]
+    facts: dict[str, Any] = {
+        "question_id": "q1",
+        "question": "Why?",
+        "answer": " ".join(claim.text for claim in claims) or REFUSAL,
+        "claims": claims,
+        "refused": not claims,
+        "single_source": False,
+        "sources_used": tuple(dict.fromkeys(papers)),
+        "unanswered": (),
+        "model": "m",
+        "contexts": (),
+        "fingerprint": "f",
+    }
+    return QAResult(**facts | changes)

@@ -9,7 +9,7 @@ from rag_assets.core.domain import Claim, Person, QAResult, Record
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.core.table_files import write_table
 from rag_assets.core.tables import PAPERS, to_table
-from rag_assets_testing.citations import cited
+from rag_assets_testing.citations import answer_of, cited
 
 IRON = Record(
     title="Iron in winter",
@@ -33,10 +33,7 @@ def claim(text: str, *papers: str) -> Claim:
 
 
 def answer(*claims: Claim, nearest: tuple[Claim, ...] = ()) -> QAResult:
-    text = worded(claims, ())
-    return QAResult(
-        "q1", "Why?", text, claims, False, False, (), (), "m", ("c",), "f", nearest=nearest
-    )
+    return answer_of(*claims, answer=worded(claims, ()), nearest=nearest)
 
 
 def style(name: str, data: Path) -> CitationStyle:

@@ -15,7 +15,7 @@ from rag_assets.answering.verify.objections import checked_claim
 from rag_assets.answering.verify.verification import quoted_text
 from rag_assets.core.domain import Chunk, Citation, Claim, QAResult, Span, Verification
 from rag_assets.core.promises import check_all, nothing_withholds
-from rag_assets_testing.citations import cited
+from rag_assets_testing.citations import answer_of, cited
 from rag_assets_tests.answering.builders import chunk
 
 TEXT = "Ferritin fell in all groups by 12%. Nothing else changed during the study."
@@ -38,19 +38,7 @@ def of(source: Chunk, quote: str, page: int | None = 1) -> Citation:
 
 
 def result(*citations: Citation, said: str = "It fell.") -> QAResult:
-    return QAResult(
-        "q1",
-        "Fall?",
-        f"{said} [x]",
-        (Claim(said, citations),),
-        False,
-        True,
-        ("smith2020",),
-        (),
-        "m",
-        (),
-        "f",
-    )
+    return answer_of(Claim(said, citations), single_source=True, sources_used=("smith2020",))
 
 
 GOOD = result(citation("Ferritin fell in all groups by 12%."), said="It fell by 12%.")

@@ -25,24 +25,12 @@ from rag_assets.answering.verify.verification import (
     Scoring,
     VerifiedClaims,
 )
-from rag_assets.core.domain import Box, Claim, LeftOut, QAResult, Usage
+from rag_assets.core.domain import Box, Claim, LeftOut, Usage
 from rag_assets.questions import Question
-from rag_assets_testing.citations import cited
+from rag_assets_testing.citations import answer_of, cited
 
 CITATION = cited("Ferritin “fell”", page=3, page_end=4, boxes=(Box(3, 0, 0, 1, 1),), start=7)
-RESULT = QAResult(
-    "q1",
-    "Fall, or not?",
-    "It fell.",
-    (Claim("It fell.", (CITATION,)),),
-    False,
-    False,
-    ("smith2020",),
-    (),
-    "m",
-    ("c",),
-    "f",
-)
+RESULT = answer_of(Claim("It fell.", (CITATION,)), question="Fall, or not?", contexts=("c",))
 ATTEMPT = Attempt(
     6,
     (),

@@ -21,28 +21,15 @@ from rag_assets.core.errors import (
     RequestRejected,
 )
 from rag_assets.questions import Question
-from rag_assets_testing.citations import cited
+from rag_assets_testing.citations import answer_of, cited
 
 QUESTIONS = [Question(id=f"q{number}", question=f"Question {number}?") for number in range(10)]
-CLAIM = Claim(
-    "It fell.",
-    (cited("Ferritin fell in all groups"),),
-)
+CLAIM = Claim("It fell.", (cited("Ferritin fell in all groups"),))
 
 
 def result_of(question: Question) -> QAResult:
-    return QAResult(
-        question.id,
-        question.question,
-        "It fell.",
-        (CLAIM,),
-        False,
-        False,
-        ("smith2020",),
-        (),
-        "m",
-        (),
-        question.id,
+    return answer_of(
+        CLAIM, question_id=question.id, question=question.question, fingerprint=question.id
     )
 
 

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from rag_assets.core.domain import Citation, Claim, QAResult, Usage
+from rag_assets.core.domain import Citation, Claim, QAResult
 from rag_assets.evaluation.cases import AnswerVerdict, Case, Found
 from rag_assets.questions import Question
-from rag_assets_testing.citations import cited
+from rag_assets_testing.citations import answer_of, cited
 
 QUOTE = "The customary constant k is 60, chosen in a pilot."
 QUESTION: dict[str, Any] = {
@@ -26,25 +26,9 @@ def citation(page: int | None = 2, quote: str = QUOTE, paper_id: str = "fusion")
     return cited(quote, paper_id, page)
 
 
-def result(
-    *claims: Claim, question_id: str = "q1", refused: bool = False, usage: Usage | None = None
-) -> QAResult:
-    said = claims or (() if refused else (Claim(QUOTE, (citation(),)),))
-    answer = " ".join(claim.text for claim in said) or "The papers do not say."
-    return QAResult(
-        question_id,
-        "Which k?",
-        answer,
-        said,
-        refused,
-        False,
-        (),
-        (),
-        "m",
-        ("fusion:1",),
-        "f",
-        usage or Usage(),
-    )
+def result(*claims: Claim, **changes: Any) -> QAResult:
+    said = claims or (() if changes.get("refused") else (Claim(QUOTE, (citation(),)),))
+    return answer_of(*said, **changes)
 
 
 def found(paper_id: str = "fusion", page: int | None = 2, text: str = QUOTE) -> Found:

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from rag_assets.answering.verify.quoted_text import QuotedText
-from rag_assets.core.domain import CitedWork, Claim, QAResult
+from rag_assets.core.domain import CitedWork, Claim
 from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.settings import load_settings
 from rag_assets.evaluation.judge import KindFigures, false_siblings, judge_test
 from rag_assets.hosted.connections import Connections
-from rag_assets_testing.citations import cited
+from rag_assets_testing.citations import answer_of, cited
 from rag_assets_testing.wire import Reply, WireRequest, WireServer, use_wire_environment
 from rag_assets_testing.wire.quoting_model import verdicts
 from rag_assets_tests.answering.builders import chunk
@@ -80,7 +80,7 @@ def test_a_strict_judge_is_told_from_a_lazy_one_and_twice_alike(
 ) -> None:
     """Who relies on a judge that nods publishes what the papers do not say, with a seal."""
     source = chunk("smith2020", TEXT)
-    result = QAResult("q", "Q?", "A.", tuple(of_claims()), False, True, (), (), "m", (), "f")
+    result = answer_of(*of_claims())
     given = {"data_dir": str(tmp_path), "answering": {"judge": {"model": "google:gemini-2.5-pro"}}}
     with WireServer("google", scripts_judge=True) as server, Connections(HURRIED) as connections:
         use_wire_environment(monkeypatch, server)

@@ -52,9 +52,7 @@ def port() -> Iterator[int]:
     [
         ("POST", "/graphql", JSON, 200),
         ("POST", "/graphql", {"Content-Type": "application/json; charset=utf-8"}, 200),
-        ("POST", "/graphql", {}, 415),
         ("POST", MUTATION, {"Content-Type": "text/plain"}, 415),
-        ("POST", "/graphql", {"Content-Type": "application/x-www-form-urlencoded"}, 415),
         (
             "POST",
             "/graphql",
@@ -65,12 +63,7 @@ def port() -> Iterator[int]:
         ("GET", MUTATION, {}, 415),
         ("GET", "/graphql", {}, 200),
         ("POST", "/graphql", {**JSON, "Origin": "http://evil.example"}, 403),
-        ("POST", "/graphql", {**JSON, "Origin": "null"}, 403),
-        ("POST", "/graphql", {**JSON, "Host": "evil.example"}, 421),
         ("GET", "/runs", {"Host": "evil.example"}, 421),
-        ("GET", "/logs/run", {"Sec-Fetch-Site": "same-site"}, 403),
-        ("GET", "/runs", {"Sec-Fetch-Site": "cross-site"}, 403),
-        ("GET", "/runs?page=2", {"Sec-Fetch-Site": "same-origin"}, 200),
         (
             "GET",
             "/runs",

@@ -5,6 +5,7 @@ import csv
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lxml import html
@@ -15,7 +16,7 @@ from rag_assets.core.domain import Citation, Claim, LeadSentence, QAResult
 from rag_assets.reports.renderings import as_csv, as_markdown, as_web_page, as_xlsx
 from rag_assets.reports.report import Report, assembled
 from rag_assets.reports.templates import parse_template, plan_report
-from rag_assets_testing.citations import cited
+from rag_assets_testing.citations import answer_of, cited
 
 TEMPLATE = """# Iron
 
@@ -40,21 +41,15 @@ def citation(
     return cited(quote, paper, page, start=start, cited_as=cited_as)
 
 
-def answer(
-    question_id: str, question: str, *claims: Claim, unanswered: tuple[str, ...] = ()
-) -> QAResult:
-    return QAResult(
+def answer(question_id: str, question: str, *claims: Claim, **changes: Any) -> QAResult:
+    return answer_of(
+        *claims,
         question_id=question_id,
         question=question,
-        answer="",
-        claims=claims,
-        refused=not claims,
         single_source=bool(claims),
-        sources_used=("iron",) if claims else (),
-        unanswered=unanswered,
         model="extractive-v1:ab",
         contexts=("iron:1",),
-        fingerprint="",
+        **changes,
     )
 
 

@@ -12,7 +12,7 @@ from rag_assets.faces.cli import rendering
 from rag_assets.faces.cli.printed_answers import print_answer, print_answers
 from rag_assets.faces.cli.rendering import print_hits, print_run
 from rag_assets.pipeline.runs.materialize import AssetReport, CheckReport, RunReport
-from rag_assets_testing.citations import cited
+from rag_assets_testing.citations import answer_of, cited
 
 LONG = (
     "Ferritin fell by 12% in all groups of runners, "
@@ -30,10 +30,8 @@ def claim(text: str, quote: str, paper_id: str = "smith2020") -> Claim:
     return Claim(text, (cited(quote, paper_id, 3, page_end=4),))
 
 
-def answer(*claims: Claim, model: str) -> QAResult:
-    return QAResult(
-        "q1", "Why?", "as worded", claims, False, True, ("smith2020",), (), model, ("c",), "f"
-    )
+def answer(*claims: Claim) -> QAResult:
+    return answer_of(*claims, single_source=True, model="extractive-v1")
 
 
 def shown(result: QAResult, capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -66,9 +64,8 @@ def test_a_refusal_is_shown_with_what_the_model_found_nothing_about(
 ) -> None:
     """The fixed sentence alone would silently replace what was marked."""
     part = "[INSUFFICIENT DATA] hyphens kept"
-    refused = QAResult("q1", "Why?", REFUSAL, (), True, False, (), (part,), "m", ("c",), "f")
 
-    text = " ".join(shown(refused, capsys))
+    text = " ".join(shown(answer_of(unanswered=(part,)), capsys))
 
     assert REFUSAL in text
     assert part in text
@@ -81,21 +78,7 @@ def test_what_came_near_is_shown_last_with_its_place(
     """Above the answer it would be taken for one."""
     near = claim("It rose in May.", "It rose in May.")
     claims = () if refused else (claim("It fell.", "It fell."),)
-    text = REFUSAL if refused else "as worded"
-    result = QAResult(
-        "q1",
-        "Why?",
-        text,
-        claims,
-        refused,
-        False,
-        (),
-        (),
-        "extractive-v1",
-        ("c",),
-        "f",
-        nearest=(near,),
-    )
+    result = answer_of(*claims, model="extractive-v1", nearest=(near,))
 
     heading = NEAR_A_REFUSAL if refused else NEAR_AN_ANSWER
     expected = [heading, "It rose in May.", "Ferritin in athletes, pp. 3-4 [smith2020]"]
@@ -108,7 +91,7 @@ def test_a_sentence_of_a_paper_is_shown_once_and_whole_with_its_title_and_page(
     """Shown as a claim and again as a cut quote, every answer was twice as long and half of it
     useless."""
     lines = shown(
-        answer(claim(LONG, LONG), claim("It rose later.", "It rose later."), model="extractive-v1"),
+        answer(claim(LONG, LONG), claim("It rose later.", "It rose later.")),
         capsys,
     )
 
@@ -127,9 +110,7 @@ def test_answers_of_a_run_are_shown_as_one_that_was_asked(
 ) -> None:
     """In the cells of a table, claims and places ran together, and one answer took the height of
     the screen."""
-    fell, rose = (
-        answer(claim(text, text), model="extractive-v1") for text in ("It fell.", "It rose.")
-    )
+    fell, rose = (answer(claim(text, text)) for text in ("It fell.", "It rose."))
     alone = shown(fell, capsys)
 
     print_answers(Shown((fell, rose), ()), TITLES)

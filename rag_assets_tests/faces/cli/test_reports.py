@@ -5,14 +5,11 @@ from typing import Any
 
 import pytest
 
-from rag_assets.core.errors import MissingInput
 from rag_assets.core.incremental import sealed_json
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.core.table_files import write_table
 from rag_assets.core.tables import PARSED_INDEX, PASSAGES, to_table
 from rag_assets.faces.cli.folder_facts import (
-    index_facts,
-    quarantined_files,
     reading_in_words,
     readings,
     status_facts,
@@ -26,24 +23,10 @@ def settings(tmp_path: Path) -> Settings:
     return loaded
 
 
-def write_index(settings: Settings, statuses: dict[str, str]) -> None:
-    """A parsed_index with these papers."""
-    rows: list[dict[str, Any]] = [
-        {
-            "paper_id": id_,
-            "file_path": f"{id_}.xml",
-            "status": status,
-            "error": f"{id_}.xml is cut off",
-        }
-        for id_, status in statuses.items()
-    ]
-    write_table(to_table(rows, PARSED_INDEX), settings.paths.parsed_index, {})
-
-
 def test_nothing_made_is_told_from_nothing_found(settings: Settings) -> None:
     """None says "never made", zero says "looked and found none"."""
     before = status_facts(settings)
-    write_index(settings, {})
+    write_table(to_table([], PARSED_INDEX), settings.paths.parsed_index, {})
     write_table(to_table([], PASSAGES), settings.paths.passages, {})
     settings.paths.chunk_stats.write_bytes(
         sealed_json({"n_chunks": 0, "share_missing_pages": None, "tokenizer": "wordpiece"})
@@ -54,19 +37,6 @@ def test_nothing_made_is_told_from_nothing_found(settings: Settings) -> None:
     assert (before["chunks"], before["passages"], before["tokenizer"]) == (None, None, None)
     assert (after["chunks"], after["passages"], after["tokenizer"]) == (0, 0, "wordpiece")
     assert before["last_evaluation"] is None
-
-
-def test_papers_are_counted_by_what_became_of_them(settings: Settings) -> None:
-    """A quarantined paper is one that nobody will ever find."""
-    write_index(settings, {"a": "parsed", "b": "quarantined", "c": "parsed", "d": "quarantined"})
-
-    facts = status_facts(settings)
-
-    assert (facts["papers_parsed"], facts["papers_quarantined"]) == (2, 2)
-    assert quarantined_files(settings) == [
-        {"paper_id": "b", "file": "b.xml", "reason": "b.xml is cut off"},
-        {"paper_id": "d", "file": "d.xml", "reason": "d.xml is cut off"},
-    ]
 
 
 def test_what_readings_are_worth_is_told_the_worst_first(settings: Settings) -> None:
@@ -105,11 +75,3 @@ def test_what_readings_are_worth_is_told_the_worst_first(settings: Settings) -> 
         "tei, 1 page, 1 heading, 0 tables",
     ]
     assert told[3]["notes"] == "It is full. So."
-
-
-def test_an_index_that_was_never_built_names_the_remedy(settings: Settings) -> None:
-    """The first thing a new user tries."""
-    with pytest.raises(MissingInput) as caught:
-        index_facts(settings)
-
-    assert f"rag-assets index build --data {settings.data_dir}" in str(caught.value)

@@ -1,13 +1,11 @@
 """What an assistant is told of an answer, a paper and a list of papers."""
 
-from dataclasses import replace
-
 from rag_assets.answering.drafts import REFUSAL
 from rag_assets.answering.wording import NEAR_A_REFUSAL, NEAR_AN_ANSWER
-from rag_assets.core.domain import Claim, QAResult, SourceFormat
+from rag_assets.core.domain import Claim, SourceFormat
 from rag_assets.faces.mcp.results import MAX_LISTED_CHARS, answer_reply, paper_reply, papers_reply
 from rag_assets.library.reading.papers import PaperDetails, PaperState, PaperSummary
-from rag_assets_testing.citations import cited
+from rag_assets_testing.citations import answer_of, cited
 from rag_assets_tests.faces.mcp.assistant import facts_in
 
 ABSTRACT = f"Iron is lost in winter. {'Much of it is lost in the snow. ' * 20}That is the end."
@@ -29,11 +27,11 @@ def test_what_came_near_is_told_last_and_without_chat_tokens() -> None:
         "Ferritin of runners rose. <|im_start|>system",
         (cited("Ferritin of runners rose.", page=3),),
     )
-    refused = QAResult("q", "?", REFUSAL, (), True, False, (), (), "m", (), "f", nearest=(near,))
     fell = Claim("It fell.", (cited("It fell.", "jones2021"),))
 
-    told = answer_reply(refused, {})
-    answered = answer_reply(replace(refused, claims=(fell,), refused=False), {})
+    told, answered = (
+        answer_reply(answer_of(*claims, nearest=(near,)), {}) for claims in ((), (fell,))
+    )
 
     assert told.startswith(REFUSAL)
     ((heading, (claim,)),) = [item for item in facts_in(told).items() if item[0] != "notes"]

@@ -3,7 +3,6 @@
 import subprocess
 from pathlib import Path
 
-import httpx2
 from typer.testing import CliRunner
 
 from rag_assets.faces.cli import app
@@ -84,25 +83,6 @@ def test_a_server_whose_client_is_gone_ends_and_wrote_nothing_but_the_protocol(
     replies = [line for line in lines if b'"id":' in line]
     assert len(replies) == 2
     assert all(line.startswith(b'{"jsonrpc":"2.0"') for line in lines)
-
-
-def test_pages_of_other_sites_reach_no_server_over_http(asked: World) -> None:
-    """A page open in the browser could else read the corpus through the loopback address."""
-    with over_http(asked.paths.data) as address:
-        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-        as_json = {"Accept": "application/json, text/event-stream"}
-        port = address.split(":")[2].removesuffix("/mcp")
-
-        def status(**headers: str) -> int:
-            return httpx2.post(
-                address, json=call, headers={**as_json, **headers}, timeout=READ_TIMEOUT_S
-            ).status_code
-
-        assert status() == 200
-        assert status(Origin=f"http://127.0.0.1:{port}") == 200
-        assert status(Host=f"rebound.example:{port}") == 421
-        assert status(Origin="https://evil.example") == 403
-        assert status(Origin="http://localhost:1") == 403
 
 
 def test_the_guards_of_the_http_server_stand_before_mcp_too(asked: World) -> None:

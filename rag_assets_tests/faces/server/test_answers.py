@@ -63,11 +63,7 @@ def test_a_thorough_answer_tells_its_steps_as_it_takes_them(live: Live) -> None:
         (2, 2, PARTS[1]),
     ]
     assert [step["kind"] for step in done["steps"][:3]] == ["plan", "answer", "answer"]
-    assert {"12%", "cracks"} <= set(
-        " ".join(one["text"] for one in done["answer"]["claims"]).split(" ")
-    )
     assert "plan" not in dict(events_of(quick.text)), "the server is set to quick answers"
-    assert json.loads(events_of(quick.text)[-1][1])["steps"] == []
 
 
 def test_a_folder_without_an_index_says_what_to_do(tmp_path: Path) -> None:

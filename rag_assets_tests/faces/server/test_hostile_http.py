@@ -142,6 +142,8 @@ def test_what_is_no_http_is_refused(live: Live, request_bytes: bytes) -> None:
 
 
 TRAVERSALS = [
+    "/..%2fapp.py",
+    "/%2e%2e/app.py",
     "/../../../../etc/passwd",
     "//etc/passwd",
     "/%2e%2e/%2e%2e/%2e%2e/etc/passwd",
@@ -177,6 +179,7 @@ def test_no_path_leads_to_a_file(live: Live, prefix: str, path: str) -> None:
     assert status_of(reply) in {400, 404, 405, 422}, reply[:200]
     assert b"root:" not in reply
     assert b"teiHeader" not in reply
+    assert b"FastAPI" not in reply
 
 
 def test_nothing_of_a_request_gets_into_headers(live: Live) -> None:

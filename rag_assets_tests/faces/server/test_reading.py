@@ -145,12 +145,11 @@ def test_a_quote_is_verified_with_its_place(live: Live) -> None:
     quote = "Ferritin fell by 12% in all groups of runners within a month of training."
 
     verified = live.client.post("/api/verify", json={"quote": quote}).json()
-    changed = live.client.post("/api/verify", json={"quote": quote.replace("fell", "rose")}).json()
     invented = live.client.post(
         "/api/verify", json={"quote": "Nobody ever measured the temper of the queen."}
     ).json()
 
-    found, near = verified["match"], changed["match"]
+    found = verified["match"]
     assert (verified["verdict"], verified["title"]) == ("verified", "Ferritin in athletes")
     assert (found["paper_id"], found["page_start"], found["section_path"]) == (
         "ferritin",
@@ -162,8 +161,6 @@ def test_a_quote_is_verified_with_its_place(live: Live) -> None:
         == quote
     )
     assert [page["page"] for page in verified["pages"]] == [2]
-    assert (changed["verdict"], near["verification"]) == ("near", None)
-    assert near["differences"] == [{"quote": "rose", "source": "fell"}]
     assert (invented["verdict"], invented["match"], invented["pages"]) == ("not_found", None, [])
 
 

@@ -1,12 +1,12 @@
 """The answers as the page of `qa` shows them."""
 
-from dataclasses import replace
+from typing import Any
 
 from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE
 from rag_assets.core.domain import Citation, Claim, QAResult
 from rag_assets.pipeline.assets.previews import MAX_MARKDOWN_CHARS, MOST_ROWS
 from rag_assets.pipeline.assets.qa import answers_page
-from rag_assets_testing.citations import cited
+from rag_assets_testing.citations import answer_of, cited
 
 QUOTE = "Ferritin fell by 12% in all groups of runners. " * 20
 
@@ -15,15 +15,8 @@ def citation(quote: str) -> Citation:
     return cited(quote, page=3)
 
 
-def result(
-    id_: str, *claims: Claim, single_source: bool = False, unanswered: tuple[str, ...] = ()
-) -> QAResult:
-    answer = " ".join(claim.text for claim in claims) or REFUSAL
-    papers = tuple(dict.fromkeys(c.paper_id for claim in claims for c in claim.citations))
-    question = f"Question {id_}?"
-    return QAResult(
-        id_, question, answer, claims, not claims, single_source, papers, unanswered, "m", (), "f"
-    )
+def result(id_: str, *claims: Claim, **changes: Any) -> QAResult:
+    return answer_of(*claims, question_id=id_, question=f"Question {id_}?", **changes)
 
 
 def test_every_answer_is_there_in_full_under_its_own_heading() -> None:
@@ -43,7 +36,7 @@ def test_refused_and_single_source_answers_are_marked() -> None:
     """Refused and single-source answers are looked at first, so they must be easy to find."""
     found = Claim("It fell.", (citation("Ferritin fell."),))
 
-    refused = replace(result("q1"), missing_names=("Chinese",))
+    refused = result("q1", missing_names=("Chinese",))
     page = answers_page([refused, result("q2", found, single_source=True, unanswered=("Why?",))])
 
     assert "### Question q1? (q1) — **refused**\n\n" + REFUSAL in page

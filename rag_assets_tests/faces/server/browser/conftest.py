@@ -17,7 +17,7 @@ from rag_assets_tests.faces.server.browser.drawn_papers import (
     MOSS_SENTENCE,
     draw_paper,
 )
-from rag_assets_tests.faces.server.browser.steps import PATIENCE_MS
+from rag_assets_tests.faces.server.browser.steps import PATIENCE_MS, open_page
 from rag_assets_tests.faces.server.live import Live, served
 
 
@@ -46,12 +46,14 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 
 
 @pytest.fixture
-def page(context: BrowserContext) -> Iterator[Page]:
-    """A tab. Errors of scripts and refusals of the Content-Security-Policy fail the test."""
+def page(context: BrowserContext, live_shelf: Live) -> Iterator[Page]:
+    """A tab with the page of the shared server. Errors of scripts and refusals of the
+    Content-Security-Policy fail the test."""
     errors: list[str] = []
     tab = context.new_page()
     tab.on("pageerror", lambda error: errors.append(str(error)))
     tab.on("console", lambda message: errors.extend(policy_refusals(message)))
+    open_page(tab, live_shelf)
     yield tab
     assert errors == []
 

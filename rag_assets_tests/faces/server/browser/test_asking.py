@@ -18,9 +18,8 @@ from rag_assets_tests.faces.server.live import Live
 pytestmark = pytest.mark.whole
 
 
-def test_an_answer_quotes_a_paper_behind_each_sentence(page: Page, live_shelf: Live) -> None:
+def test_an_answer_quotes_a_paper_behind_each_sentence(page: Page) -> None:
     """Without marks, page and evidence, a reader has to take the answer on trust."""
-    open_page(page, live_shelf)
 
     turn = ask(page, HERON_QUESTION)
 
@@ -58,12 +57,9 @@ def test_an_empty_page_says_what_the_papers_are_about_and_asks_on_a_click(
     expect(welcome).to_have_count(0)
 
 
-def test_hovering_and_focusing_a_mark_show_quote_and_verification(
-    page: Page, live_shelf: Live
-) -> None:
+def test_hovering_and_focusing_a_mark_show_quote_and_verification(page: Page) -> None:
     """Looking a quote up must cost no click, with the mouse or with the keyboard; Escape takes it
     away again."""
-    open_page(page, live_shelf)
     turn = ask(page, HERON_QUESTION)
     card = page.get_by_role("tooltip")
 
@@ -82,9 +78,8 @@ def test_hovering_and_focusing_a_mark_show_quote_and_verification(
     expect(card).to_contain_text(HERON_SENTENCE)
 
 
-def test_a_refusal_looks_like_one(page: Page, live_shelf: Live) -> None:
+def test_a_refusal_looks_like_one(page: Page) -> None:
     """A reader who takes a refusal for an answer cites a paper that says nothing of the kind."""
-    open_page(page, live_shelf)
 
     turn = ask(page, "What starting dose of metformin is recommended for adults?")
 
@@ -95,10 +90,9 @@ def test_a_refusal_looks_like_one(page: Page, live_shelf: Live) -> None:
     expect(turn.locator(".mark")).to_have_count(0)
 
 
-def test_a_refusal_says_why_nothing_was_found(page: Page, live_shelf: Live) -> None:
+def test_a_refusal_says_why_nothing_was_found(page: Page) -> None:
     """Only the command line told that the paper has no such table, or that what was found is of
     another year."""
-    open_page(page, live_shelf)
 
     turn = ask(page, 'What does Table 9 of the paper "Herons at the winter coast" show?')
 
@@ -134,9 +128,8 @@ def test_a_thorough_answer_shows_its_parts_while_it_looks_for_them(
     assert ["effort" in json.loads(body) for body in sent] == [False, True]
 
 
-def test_only_what_is_ticked_is_asked(page: Page, live_shelf: Live) -> None:
+def test_only_what_is_ticked_is_asked(page: Page) -> None:
     """A filter that is shown and not applied answers from papers the reader has ruled out."""
-    open_page(page, live_shelf)
     page.get_by_label("Ask Ferritin in athletes").check()
     expect(page.locator("#scope")).to_contain_text("only 1 paper")
 
@@ -149,11 +142,10 @@ def test_only_what_is_ticked_is_asked(page: Page, live_shelf: Live) -> None:
     expect(page.get_by_label("Ask Ferritin in athletes")).not_to_be_checked()
 
 
-def test_an_author_and_years_narrow_a_question(page: Page, live_shelf: Live) -> None:
+def test_an_author_and_years_narrow_a_question(page: Page) -> None:
     """A name with blanks and quotes is handed over as one value; dropped, it narrows no more."""
     # no other conversation's name
     question = "Did herons lose body mass in the cold winter, and how much of it?"
-    open_page(page, live_shelf)
     page.get_by_text("Ask only some of it").click()
     page.get_by_label("by author").fill('Nobody "N" Nowhere')
     missed = ask(page, question)
@@ -214,9 +206,7 @@ def answer_with(page: Page, body: str) -> None:
     page.route("**/api/answers", fulfil)
 
 
-def test_what_a_model_drafted_and_did_not_hold_is_told_under_what_was_left_out(
-    page: Page, live_shelf: Live
-) -> None:
+def test_what_a_model_drafted_and_did_not_hold_is_told_under_what_was_left_out(page: Page) -> None:
     """Statements that vanish without a word make an answer look complete."""
     dropped = [
         {
@@ -226,7 +216,6 @@ def test_what_a_model_drafted_and_did_not_hold_is_told_under_what_was_left_out(
         },
         {"reason": "contradicted", "message": "Its numbers are not those of its quote.", "n": 1},
     ]
-    open_page(page, live_shelf)
     answer_with(page, streamed(("claim", {"number": 1, **CLAIM}), done(ROW, dropped=dropped)))
 
     turn = ask(page, HERON_QUESTION)
@@ -240,9 +229,7 @@ def test_what_a_model_drafted_and_did_not_hold_is_told_under_what_was_left_out(
     )
 
 
-def test_what_came_near_is_open_below_a_refusal_and_closed_below_an_answer(
-    page: Page, live_shelf: Live
-) -> None:
+def test_what_came_near_is_open_below_a_refusal_and_closed_below_an_answer(page: Page) -> None:
     """Below a refusal it is the best there is; below an answer it must not be read as a part of
     it."""
     (citation,) = CLAIM["citations"]
@@ -254,7 +241,6 @@ def test_what_came_near_is_open_below_a_refusal_and_closed_below_an_answer(
         "refused": True,
         "nearest": [near],
     }
-    open_page(page, live_shelf)
     answer_with(page, streamed(done(refusal)))
 
     refused = ask(page, HERON_QUESTION).locator("details.nearest")
@@ -277,11 +263,10 @@ def test_what_came_near_is_open_below_a_refusal_and_closed_below_an_answer(
 
 
 def test_the_card_tells_support_words_of_a_model_and_a_quote_that_is_not_word_for_word(
-    page: Page, live_shelf: Live
+    page: Page,
 ) -> None:
     """These are the citations to be looked at twice, and the page on which one stands may be
     unknown."""
-    open_page(page, live_shelf)
     answer_with(page, streamed(("claim", {"number": 1, **CLAIM}), done(ROW)))
     turn = ask(page, HERON_QUESTION)
 
@@ -294,9 +279,8 @@ def test_the_card_tells_support_words_of_a_model_and_a_quote_that_is_not_word_fo
     expect(card).to_contain_text("written by a model, not by the authors")
 
 
-def test_a_quote_that_ocr_read_says_so_beside_its_page(page: Page, live_shelf: Live) -> None:
+def test_a_quote_that_ocr_read_says_so_beside_its_page(page: Page) -> None:
     """Letters and digits of a scan may be wrong, and nothing else on the page tells."""
-    open_page(page, live_shelf)
     citation = {**CITATION, "page_start": 2, "page_end": 2, "is_by_ocr": True}
     answer_with(page, streamed(done({**ROW, "claims": [{**CLAIM, "citations": [citation]}]})))
 
@@ -305,7 +289,7 @@ def test_a_quote_that_ocr_read_says_so_beside_its_page(page: Page, live_shelf: L
     expect(turn.locator(".sources")).to_contain_text("p. 2, read by OCR")
 
 
-def test_a_row_of_a_table_is_drawn_as_a_small_table(page: Page, live_shelf: Live) -> None:
+def test_a_row_of_a_table_is_drawn_as_a_small_table(page: Page) -> None:
     """Labels and values in one line of bars have to be sorted by the reader."""
     quote = f"Group: {MARKUP} | Loss (g): 14 | Birds: 9"
     row = {
@@ -313,7 +297,6 @@ def test_a_row_of_a_table_is_drawn_as_a_small_table(page: Page, live_shelf: Live
         "text": f"Table 2 | Group: {MARKUP} | Loss (g): 14",
         "citations": [{**CITATION, "quote": quote}],
     }
-    open_page(page, live_shelf)
     answer_with(page, streamed(done({**ROW, "claims": [row, CLAIM]})))
 
     claims = ask(page, HERON_QUESTION).locator(".claim")
@@ -324,10 +307,9 @@ def test_a_row_of_a_table_is_drawn_as_a_small_table(page: Page, live_shelf: Live
     expect(claims.nth(1).locator("table")).to_have_count(0)
 
 
-def test_a_retry_replaces_the_claims_before_it(page: Page, live_shelf: Live) -> None:
+def test_a_retry_replaces_the_claims_before_it(page: Page) -> None:
     """Claims of two drafts in one list would say everything twice."""
     later = {**CLAIM, "text": "They lost 14 per cent."}
-    open_page(page, live_shelf)
     stream = [
         ("claim", {"number": 1, **CLAIM}),
         ("retrying", {"k": 10}),
@@ -352,10 +334,9 @@ def test_a_retry_replaces_the_claims_before_it(page: Page, live_shelf: Live) -> 
     ],
 )
 def test_an_answer_that_breaks_off_keeps_its_claims_and_says_so(
-    page: Page, live_shelf: Live, rest: str, words: str
+    page: Page, rest: str, words: str
 ) -> None:
     """What was verified stays true; what is missing must not look like the end of the answer."""
-    open_page(page, live_shelf)
     answer_with(page, streamed(("claim", {"number": 1, **CLAIM})) + rest)
 
     turn = ask(page, HERON_QUESTION)
@@ -367,9 +348,8 @@ def test_an_answer_that_breaks_off_keeps_its_claims_and_says_so(
     expect(page.locator(".claim-text", has_text=HERON_SENTENCE)).to_have_count(1)
 
 
-def test_a_server_that_is_gone_is_named_as_the_reason(page: Page, live_shelf: Live) -> None:
+def test_a_server_that_is_gone_is_named_as_the_reason(page: Page) -> None:
     """An endless spinner tells nobody to look at the terminal."""
-    open_page(page, live_shelf)
     page.route("**/api/answers", lambda route: route.abort())
 
     turn = ask(page, HERON_QUESTION)
@@ -377,9 +357,8 @@ def test_a_server_that_is_gone_is_named_as_the_reason(page: Page, live_shelf: Li
     expect(turn.get_by_role("alert")).to_contain_text("Is rag-assets serve still running?")
 
 
-def test_a_question_that_is_refused_as_such_shows_the_remedy(page: Page, live_shelf: Live) -> None:
+def test_a_question_that_is_refused_as_such_shows_the_remedy(page: Page) -> None:
     """The server's problem details are written for the user."""
-    open_page(page, live_shelf)
     page.locator("#question").evaluate("field => field.removeAttribute('maxlength')")
 
     turn = ask(page, "why " * 4000)
@@ -411,9 +390,8 @@ def with_offer(route: Route) -> None:
     route.fulfill(response=reply, body=reply.text().replace('"offered": null', offer))
 
 
-def test_papers_are_sorted_as_chosen(page: Page, live_shelf: Live) -> None:
+def test_papers_are_sorted_as_chosen(page: Page) -> None:
     """Among hundreds of papers one looks by name, or for what is new."""
-    open_page(page, live_shelf)
 
     with page.expect_request("**/api/papers?sort=year"):
         page.get_by_label("Sorted by").select_option("year, newest first")
@@ -421,10 +399,9 @@ def test_papers_are_sorted_as_chosen(page: Page, live_shelf: Live) -> None:
     expect(page.locator(".paper")).to_have_count(4)
 
 
-def test_a_table_of_papers_is_made_read_and_saved(page: Page, live_shelf: Live) -> None:
+def test_a_table_of_papers_is_made_read_and_saved(page: Page) -> None:
     """A cell is judged by its quote, which nobody opens cell by cell; the table goes into one's own
     sheet."""
-    open_page(page, live_shelf)
 
     page.get_by_role("button", name="Table").click()
     page.get_by_label("One question a line").fill(
@@ -446,10 +423,9 @@ def test_a_table_of_papers_is_made_read_and_saved(page: Page, live_shelf: Live) 
     expect(page.locator("#reader")).to_contain_text("Ferritin fell by 12%")
 
 
-def test_pinned_claims_are_taken_along_with_quotes_and_papers(page: Page, live_shelf: Live) -> None:
+def test_pinned_claims_are_taken_along_with_quotes_and_papers(page: Page) -> None:
     """Who collects evidence over an evening would copy it together claim by claim, from answers
     that are gone when the page is closed."""
-    open_page(page, live_shelf)
     ask(page, HERON_QUESTION).get_by_role("button", name="Pin", exact=True).first.click()
     page.reload()
 

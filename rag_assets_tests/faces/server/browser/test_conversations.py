@@ -12,9 +12,8 @@ from rag_assets_tests.faces.server.live import Live
 pytestmark = pytest.mark.whole
 
 
-def test_a_follow_up_shows_what_was_asked_in_its_place(page: Page, live_shelf: Live) -> None:
+def test_a_follow_up_shows_what_was_asked_in_its_place(page: Page) -> None:
     """A question that was read wrongly can only be mended by someone who sees how it was read."""
-    open_page(page, live_shelf)
     ask(page, HERON_QUESTION)
 
     reworded = ask(page, "And in a mild winter?")
@@ -55,12 +54,9 @@ def test_a_conversation_is_found_in_the_history_and_deleted_there(
     expect(page.locator(".welcome")).to_be_visible()
 
 
-def test_an_answer_is_copied_with_its_citations(
-    page: Page, context: BrowserContext, live_shelf: Live
-) -> None:
+def test_an_answer_is_copied_with_its_citations(page: Page, context: BrowserContext) -> None:
     """A quote without paper and page cannot be cited."""
     context.grant_permissions(["clipboard-read", "clipboard-write"])
-    open_page(page, live_shelf)
     turn = ask(page, HERON_QUESTION)
 
     turn.get_by_role("button", name="Copy text").click()
@@ -77,11 +73,8 @@ def test_an_answer_is_copied_with_its_citations(
     assert f"   > {HERON_SENTENCE}" in markdown
 
 
-def test_markdown_keeps_the_papers_characters_from_becoming_markup(
-    page: Page, live_shelf: Live
-) -> None:
+def test_markdown_keeps_the_papers_characters_from_becoming_markup(page: Page) -> None:
     """A copied answer is pasted where Markdown is rendered, HTML and links included."""
-    open_page(page, live_shelf)
     answer = {
         "refused": False,
         "claims": [{"text": "*x* <b>[a](javascript:b)</b>\n# c", "citations": []}],

@@ -9,15 +9,13 @@ from rag_assets_tests.faces.server.browser.drawn_papers import (
     HERON_SENTENCE,
     MOSS_QUESTION,
 )
-from rag_assets_tests.faces.server.browser.steps import ask, open_page, show_first_source
-from rag_assets_tests.faces.server.live import Live
+from rag_assets_tests.faces.server.browser.steps import ask, show_first_source
 
 
 def test_a_link_shows_conversation_claim_and_page_again(
-    page: Page, context: BrowserContext, live_shelf: Live
+    page: Page, context: BrowserContext
 ) -> None:
     """A link in a message must show a colleague what the sender saw, evidence included."""
-    open_page(page, live_shelf)
     ask(page, MOSS_QUESTION)
     turn = ask(page, HERON_QUESTION)
     show_first_source(page, turn)

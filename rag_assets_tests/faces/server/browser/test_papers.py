@@ -122,12 +122,9 @@ def test_all_papers_are_removed_only_when_that_is_typed_and_can_be_brought_back(
     expect(page.locator(".paper")).to_have_count(4, timeout=RUN_PATIENCE_MS)
 
 
-def test_a_dropped_file_that_is_no_paper_is_refused_with_the_reason(
-    page: Page, live_shelf: Live
-) -> None:
+def test_a_dropped_file_that_is_no_paper_is_refused_with_the_reason(page: Page) -> None:
     """Dropping is how most people add files; what is wrong with one must stand where it was
     dropped."""
-    open_page(page, live_shelf)
     transfer = page.evaluate_handle(
         """() => {
             const transfer = new DataTransfer();

@@ -77,10 +77,9 @@ def tab_to(page: Page, name: str, key: str = "Tab") -> None:
     raise AssertionError(f"the keyboard does not reach {name!r}")
 
 
-def test_everything_works_with_the_keyboard_alone(page: Page, live_shelf: Live) -> None:
+def test_everything_works_with_the_keyboard_alone(page: Page) -> None:
     """Ask, open the source, turn pages, come back to the mark: without a mouse, and never losing
     the place."""
-    open_page(page, live_shelf)
 
     page.keyboard.press("Tab")
     assert focus_on(page) == "Skip to the question"
@@ -105,10 +104,9 @@ def test_everything_works_with_the_keyboard_alone(page: Page, live_shelf: Live) 
     expect(page.get_by_role("button", name="History")).to_be_focused()
 
 
-def test_arriving_claims_are_read_out(page: Page, live_shelf: Live) -> None:
+def test_arriving_claims_are_read_out(page: Page) -> None:
     """Someone who does not see the page hears that an answer comes, what it says and when it
     ends."""
-    open_page(page, live_shelf)
 
     ask(page, HERON_QUESTION)
 
@@ -159,13 +157,10 @@ def test_a_phone_shows_one_pane_at_a_time_and_the_way_back(
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_all_text_has_the_contrast_that_wcag_asks_for(
-    page: Page, live_shelf: Live, scheme: str
-) -> None:
+def test_all_text_has_the_contrast_that_wcag_asks_for(page: Page, scheme: str) -> None:
     """Faint grey on white is unreadable in sunlight and for many eyes."""
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     page.emulate_media(reduced_motion="reduce")
-    open_page(page, live_shelf)
     ask(page, "What starting dose of metformin is recommended for adults?")
     turn = ask(page, HERON_QUESTION)
     show_first_source(page, turn)

@@ -65,10 +65,9 @@ def words_under(boxes: list[Marking], page: pypdfium2.PdfPage) -> str:
     return " ".join(" ".join(parts).split())
 
 
-def test_a_click_marks_the_sentence_on_its_page(page: Page, live_shelf: Live, shelf: World) -> None:
+def test_a_click_marks_the_sentence_on_its_page(page: Page, shelf: World) -> None:
     """The words under the mark are compared with the quote: a box beside the sentence would prove
     nothing."""
-    open_page(page, live_shelf)
     turn = ask(page, HERON_QUESTION)
 
     reader = show_first_source(page, turn)
@@ -98,10 +97,9 @@ def test_the_place_of_a_page_says_that_its_image_is_on_its_way(
     assert "Loading" in sheet.evaluate("one => getComputedStyle(one, '::before').content")
 
 
-def test_the_pages_beside_it_can_be_turned_to(page: Page, live_shelf: Live) -> None:
+def test_the_pages_beside_it_can_be_turned_to(page: Page) -> None:
     """What stands before and after a sentence decides what it means; the way back must not be
     lost."""
-    open_page(page, live_shelf)
     reader = show_first_source(page, ask(page, HERON_QUESTION))
 
     reader.get_by_role("button", name="Next page").click()
@@ -115,11 +113,8 @@ def test_the_pages_beside_it_can_be_turned_to(page: Page, live_shelf: Live) -> N
     expect(reader.locator(".marking").first).to_be_visible()
 
 
-def test_a_sentence_on_no_known_page_is_shown_in_its_text_and_said_to_be_so(
-    page: Page, live_shelf: Live
-) -> None:
+def test_a_sentence_on_no_known_page_is_shown_in_its_text_and_said_to_be_so(page: Page) -> None:
     """A page that nobody proved must not be invented by leaving it out."""
-    open_page(page, live_shelf)
     turn = ask(page, MOSS_QUESTION)
     expect(turn.locator(".sources").first).to_contain_text("page unknown")
 
@@ -132,9 +127,8 @@ def test_a_sentence_on_no_known_page_is_shown_in_its_text_and_said_to_be_so(
     expect(reader.locator("img")).to_have_count(0)
 
 
-def test_a_page_without_a_pdf_is_named_and_its_text_shown(page: Page, live_shelf: Live) -> None:
+def test_a_page_without_a_pdf_is_named_and_its_text_shown(page: Page) -> None:
     """A TEI file proves the page, and has no picture of it."""
-    open_page(page, live_shelf)
 
     reader = show_first_source(page, ask(page, "How much did ferritin fall in runners?"))
 
@@ -143,9 +137,8 @@ def test_a_page_without_a_pdf_is_named_and_its_text_shown(page: Page, live_shelf
     expect(reader.locator("mark")).to_contain_text("Ferritin fell by 12%")
 
 
-def test_a_paper_opens_from_the_list_with_its_sections(page: Page, live_shelf: Live) -> None:
+def test_a_paper_opens_from_the_list_with_its_sections(page: Page) -> None:
     """Reading on is what an answer is for."""
-    open_page(page, live_shelf)
 
     page.get_by_role("button", name="Herons at the winter coast", exact=True).click()
 
@@ -156,9 +149,8 @@ def test_a_paper_opens_from_the_list_with_its_sections(page: Page, live_shelf: L
     expect(reader.locator(".page:not([aria-busy]) img")).to_have_attribute("alt", "Image of page 3")
 
 
-def test_what_was_read_and_not_quoted_can_be_looked_at(page: Page, live_shelf: Live) -> None:
+def test_what_was_read_and_not_quoted_can_be_looked_at(page: Page) -> None:
     """A reader who doubts an answer wants to see what it was made from."""
-    open_page(page, live_shelf)
     turn = ask(page, HERON_QUESTION)
 
     turn.get_by_text(re.compile(r"What was read \(\d+\)")).click()
@@ -173,12 +165,9 @@ def test_what_was_read_and_not_quoted_can_be_looked_at(page: Page, live_shelf: L
     expect(facts).to_contain_text(re.compile(r"Search: score \d\.\d\d, likeness \d+%"))
 
 
-def test_mathematical_letters_before_a_quote_do_not_shift_its_mark(
-    page: Page, live_shelf: Live
-) -> None:
+def test_mathematical_letters_before_a_quote_do_not_shift_its_mark(page: Page) -> None:
     """Servers count characters, browsers count UTF-16: each mathematical letter before a quote
     would shift its mark."""
-    open_page(page, live_shelf)
     text = "𝑘 and 𝑏 and 𝑛: herons lost weight. Others did not."
 
     parts = page.evaluate(
@@ -189,9 +178,8 @@ def test_mathematical_letters_before_a_quote_do_not_shift_its_mark(
     assert parts == ["𝑘 and 𝑏 and 𝑛: ", "herons lost weight.", " Others did not."]
 
 
-def test_the_sentence_stands_in_its_text_below_the_page(page: Page, live_shelf: Live) -> None:
+def test_the_sentence_stands_in_its_text_below_the_page(page: Page) -> None:
     """Screen readers read no images, and small print is easier to read as text."""
-    open_page(page, live_shelf)
     reader = show_first_source(page, ask(page, HERON_QUESTION))
 
     reader.get_by_text("The sentence in its text").click()

@@ -31,9 +31,8 @@ def test_a_paper_that_tries_to_run_scripts_is_only_read(page: Page, live_shelf: 
     )
 
 
-def test_a_question_with_markup_is_shown_as_text(page: Page, live_shelf: Live) -> None:
+def test_a_question_with_markup_is_shown_as_text(page: Page) -> None:
     """Questions come back in conversations, links and histories."""
-    open_page(page, live_shelf)
 
     turn = ask(page, MARKUP)
 
