@@ -4,7 +4,10 @@ import gc
 import logging
 import os
 import socket
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from filelock import FileLock
@@ -12,6 +15,7 @@ from filelock import FileLock
 from rag_assets.core.settings import EmbeddingSettings
 from rag_assets.search.embedding.providers import open_embedder
 from rag_assets.search.reranking.trained_reader import PrecededText, TrainedReader
+from rag_assets_testing.wire import ProtocolName, Wire, WireServer, use_wire_environment
 
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
 
@@ -84,3 +88,18 @@ def built_model(for_all_processes: Path) -> Path:
         open_embedder(EmbeddingSettings(), folder, n_threads=1).embed_query("ferritin")
         TrainedReader(folder, n_threads=1).scores("ferritin?", [PrecededText("ferritin")])
     return folder
+
+
+@pytest.fixture
+def wire(monkeypatch: pytest.MonkeyPatch) -> Iterator[Wire]:
+    """Begins a server that speaks the protocol of a provider, and points the provider's SDK to it
+    until the test is over."""
+    with ExitStack() as stack:
+        servers: list[WireServer] = []
+
+        def begin(provider: ProtocolName = "openai", **how: Any) -> WireServer:
+            servers.append(stack.enter_context(WireServer(provider, **how)))
+            use_wire_environment(monkeypatch, *servers)
+            return servers[-1]
+
+        yield begin

@@ -4,7 +4,7 @@
 recorded.
 """
 
-from rag_assets_testing.wire.environment import use_wire_environment
+from rag_assets_testing.wire.environment import Wire, use_wire_environment
 from rag_assets_testing.wire.exchange import RawRequest, UnknownPath, WireRequest
 from rag_assets_testing.wire.server import PROTOCOLS, ProtocolName, WireServer, WireServerFailed
 from rag_assets_testing.wire.steps import (
@@ -48,6 +48,7 @@ __all__ = [
     "Step",
     "UnknownPath",
     "Vectors",
+    "Wire",
     "WireRequest",
     "WireServer",
     "WireServerFailed",

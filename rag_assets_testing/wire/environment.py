@@ -1,9 +1,13 @@
 """The environment variables that send a provider's SDK to a local server."""
 
+from collections.abc import Callable
+
 import pytest
 
 from rag_assets_testing.wire.server import PROTOCOLS, WireServer
 
+Wire = Callable[..., WireServer]
+"""Begins a server for a test: provider, and what else a WireServer takes."""
 ALSO_READ = (
     "GEMINI_API_KEY",
     "GOOGLE_GENAI_USE_VERTEXAI",

@@ -28,7 +28,7 @@ def citation(page: int | None = 2, quote: str = QUOTE, paper_id: str = "fusion")
 
 def result(*claims: Claim, **changes: Any) -> QAResult:
     said = claims or (() if changes.get("refused") else (Claim(QUOTE, (citation(),)),))
-    return answer_of(*said, **changes)
+    return answer_of(*said, **{"question": "Which k?", "contexts": ("fusion:1",)} | changes)
 
 
 def found(paper_id: str = "fusion", page: int | None = 2, text: str = QUOTE) -> Found:

@@ -3,7 +3,6 @@ judge."""
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from rag_assets.core.settings import load_settings
 from rag_assets.evaluation.cases import AnswerVerdict, Judge
 from rag_assets.evaluation.judge import open_judge
 from rag_assets.hosted.connections import Connections
-from rag_assets_testing.wire import BadKey, Reply, WireServer, use_wire_environment
+from rag_assets_testing.wire import BadKey, Reply, Wire, WireServer
 from rag_assets_tests.answering.builders import WordEncoder
 from rag_assets_tests.evaluation.cases import QUOTE, good_case
 from rag_assets_tests.hosted.models import HURRIED
@@ -29,68 +28,61 @@ REPLY: dict[str, Any] = {
 }
 
 
-@contextmanager
-def judging(
-    server: WireServer, data: Path, monkeypatch: pytest.MonkeyPatch, writer: str = "extractive"
-) -> Iterator[Judge]:
-    use_wire_environment(monkeypatch, server)
+@pytest.fixture
+def server(wire: Wire) -> WireServer:
+    return wire("google")
+
+
+@pytest.fixture
+def judge(server: WireServer, tmp_path: Path) -> Iterator[Judge]:
     settings = load_settings(
-        {
-            "data_dir": str(data),
-            "answering": {"model": writer},
-            "evaluation": {"judge": "google:gemini-2.5-flash"},
-        }
+        {"data_dir": str(tmp_path), "evaluation": {"judge": "google:gemini-2.5-flash"}}
     )
     with Connections(HURRIED) as connections:
-        judge = open_judge(settings, connections, WordEncoder().embed_query)
-        assert judge is not None
-        yield judge
+        opened = open_judge(settings, connections, WordEncoder().embed_query)
+        assert opened is not None
+        yield opened
 
 
 def test_one_request_gives_every_verdict_and_what_it_cannot_tell_is_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: WireServer, judge: Judge
 ) -> None:
     """A judge's silence that counts as agreement makes every figure too good; the same answer is
     paid for once."""
-    with WireServer("google") as server, judging(server, tmp_path, monkeypatch) as judge:
-        server.answer_with(Reply(json.dumps(REPLY)))
+    server.answer_with(Reply(json.dumps(REPLY)))
 
-        first, again = judge(good_case()), judge(good_case())
+    first, again = judge(good_case()), judge(good_case())
 
-        assert (
-            first
-            == again
-            == AnswerVerdict((True,), (False,), (None,), 0.5, first.relevance if first else None, 1)
-        )
-        assert first.relevance == pytest.approx(0.5, abs=0.26), (
-            "one of its two questions is the one that was asked"
-        )
-        (request,) = server.requests
+    assert (
+        first
+        == again
+        == AnswerVerdict((True,), (False,), (None,), 0.5, first.relevance if first else None, 1)
+    )
+    assert first.relevance == pytest.approx(0.5, abs=0.26), (
+        "one of its two questions is the one that was asked"
+    )
+    (request,) = server.requests
     for shown in ("Question: Which k?", f"1. {QUOTE}", "Reference:\n1. It is 60.", "<<<"):
         assert shown in request.prompt
 
 
-def test_an_evasive_answer_is_relevant_to_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_evasive_answer_is_relevant_to_nothing(server: WireServer, judge: Judge) -> None:
     """The definition of RAGAS: a noncommittal answer scores zero, however near its words are."""
-    with WireServer("google") as server, judging(server, tmp_path, monkeypatch) as judge:
-        server.answer_with(Reply(json.dumps({**REPLY, "evasive": True})))
+    server.answer_with(Reply(json.dumps({**REPLY, "evasive": True})))
 
-        verdict = judge(good_case())
+    verdict = judge(good_case())
 
     assert verdict is not None
     assert verdict.relevance == 0.0
 
 
 def test_a_judge_that_cannot_be_asked_leaves_its_metrics_empty(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: WireServer, judge: Judge
 ) -> None:
     """The evaluation of a night goes on without it."""
-    with WireServer("google") as server, judging(server, tmp_path, monkeypatch) as judge:
-        server.answer_with(BadKey())
+    server.answer_with(BadKey())
 
-        assert judge(good_case()) is None
+    assert judge(good_case()) is None
 
 
 @pytest.mark.parametrize(

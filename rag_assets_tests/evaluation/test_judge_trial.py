@@ -13,7 +13,7 @@ from rag_assets.core.settings import load_settings
 from rag_assets.evaluation.judge import KindFigures, false_siblings, judge_test
 from rag_assets.hosted.connections import Connections
 from rag_assets_testing.citations import answer_of, cited
-from rag_assets_testing.wire import Reply, WireRequest, WireServer, use_wire_environment
+from rag_assets_testing.wire import Reply, Wire, WireRequest
 from rag_assets_testing.wire.quoting_model import verdicts
 from rag_assets_tests.answering.builders import chunk
 from rag_assets_tests.hosted.models import HURRIED
@@ -76,16 +76,15 @@ def lazy(request: WireRequest) -> Reply:
 
 @pytest.mark.parametrize(("judge", "n_leaked", "n_lost"), [(strict, 0, 1), (lazy, 10, 0)])
 def test_a_strict_judge_is_told_from_a_lazy_one_and_twice_alike(
-    judge: object, n_leaked: int, n_lost: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    judge: object, n_leaked: int, n_lost: int, tmp_path: Path, wire: Wire
 ) -> None:
     """Who relies on a judge that nods publishes what the papers do not say, with a seal."""
     source = chunk("smith2020", TEXT)
     result = answer_of(*of_claims())
     given = {"data_dir": str(tmp_path), "answering": {"judge": {"model": "google:gemini-2.5-pro"}}}
-    with WireServer("google", scripts_judge=True) as server, Connections(HURRIED) as connections:
-        use_wire_environment(monkeypatch, server)
-        server.answer_by(judge)
-
+    server = wire("google", scripts_judge=True)
+    server.answer_by(judge)
+    with Connections(HURRIED) as connections:
         first, second = (
             judge_test(load_settings(given), connections, [result], {source.chunk_id: source}, 20)
             for _ in range(2)

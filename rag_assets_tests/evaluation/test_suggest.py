@@ -4,19 +4,17 @@ import json
 import re
 from pathlib import Path
 
-import pytest
-
 from rag_assets.core.settings import load_settings
 from rag_assets.evaluation.examples import suggested
 from rag_assets.evaluation.metrics import METRICS
 from rag_assets.hosted.connections import Connections
-from rag_assets_testing.wire import Reply, WireServer, use_wire_environment
+from rag_assets_testing.wire import Reply, Wire
 from rag_assets_testing.world import World
 from rag_assets_tests.hosted.models import HURRIED
 
 
 def test_a_model_drafts_questions_whose_passages_stand_in_the_papers(
-    built: World, monkeypatch: pytest.MonkeyPatch
+    built: World, wire: Wire
 ) -> None:
     """An invented passage makes every right answer wrong."""
     settings = load_settings(
@@ -38,9 +36,8 @@ def test_a_model_drafts_questions_whose_passages_stand_in_the_papers(
             json.dumps({"question": "By how much did it fall?", "passage": sentence, "fact": "12%"})
         )
 
-    with WireServer("google") as server, Connections(HURRIED) as connections:
-        use_wire_environment(monkeypatch, server)
-        server.answer_by(answer)
+    wire("google").answer_by(answer)
+    with Connections(HURRIED) as connections:
         (drafted,) = suggested(settings, 5, connections)
 
     assert drafted.key_facts == (("12%",),)

@@ -1,17 +1,9 @@
-"""A model of each provider, opened against a local server with the settings of a hurried user."""
+"""A model of each provider, and the settings of a hurried user."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-import pytest
 from pydantic import BaseModel
 
 from rag_assets.core.settings import ModelAccessSettings
-from rag_assets.hosted.access import ModelName, require_access
-from rag_assets.hosted.budget import Budget, run_budget
-from rag_assets.hosted.connection import open_connection
-from rag_assets.hosted.structured import StructuredModel
-from rag_assets_testing.wire import ProtocolName, WireServer, use_wire_environment
+from rag_assets_testing.wire import ProtocolName
 
 MODELS: dict[ProtocolName, str] = {
     "google": "gemini-2.5-flash",
@@ -32,24 +24,3 @@ class Colour(BaseModel):
     """What the tests ask a model for."""
 
     name: str
-
-
-@contextmanager
-def opened(
-    server: WireServer,
-    monkeypatch: pytest.MonkeyPatch,
-    settings: ModelAccessSettings = HURRIED,
-    model: str = "",
-) -> Iterator[tuple[StructuredModel[Colour], Budget]]:
-    """A model of the server's provider that is asked for a colour, and the budget its requests are
-    charged to."""
-    use_wire_environment(monkeypatch, server)
-    name = ModelName(server.protocol_name, model or MODELS[server.protocol_name])
-    budget = run_budget(settings)
-    with open_connection(require_access(name.provider), settings, budget) as connection:
-        yield (
-            StructuredModel(
-                name, connection, Colour, instructions="Name a colour.", max_output_tokens=50
-            ),
-            budget,
-        )

@@ -15,8 +15,9 @@ from rag_assets.hosted.access import Access
 from rag_assets.hosted.budget import run_budget
 from rag_assets.hosted.connection import Connection
 from rag_assets.hosted.structured import StructuredModel
-from rag_assets_testing.wire import RateLimited, Reply, Slow, Status, WireServer
-from rag_assets_tests.hosted.models import HURRIED, Colour, opened
+from rag_assets_testing.wire import RateLimited, Reply, Slow, Status
+from rag_assets_tests.hosted.conftest import Open
+from rag_assets_tests.hosted.models import HURRIED, Colour
 from rag_assets_tests.virtual_time import run_in_virtual_time
 
 GREEN = Reply('{"name": "green"}', n_input_tokens=100, n_output_tokens=10)
@@ -53,16 +54,15 @@ def in_virtual_time(
     run_in_virtual_time(connected)
 
 
-def test_no_more_requests_are_under_way_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_more_requests_are_under_way_than_allowed(opened: Open) -> None:
     """Accounts are limited in requests at once, and a laptop with Ollama in memory."""
-    settings = HURRIED.model_copy(update={"max_concurrent": 2, "requests_per_minute": 60_000})
-    with WireServer("openai") as server, opened(server, monkeypatch, settings) as (model, _):
-        server.answer_by(lambda _request: Slow(0.05, GREEN))
+    server, model, _ = opened(max_concurrent=2)
+    server.answer_by(lambda _request: Slow(0.05, GREEN))
 
-        answers = ask_side_by_side(model, 8)
+    answers = ask_side_by_side(model, 8)
 
-        assert answers == [Colour(name="green")] * 8
-        assert server.most_in_flight == 2
+    assert answers == [Colour(name="green")] * 8
+    assert server.most_in_flight == 2
 
 
 def test_requests_are_spaced_as_the_rate_allows() -> None:
@@ -121,56 +121,51 @@ def test_a_pause_the_provider_asks_for_holds_for_every_request() -> None:
 
 
 def test_a_pause_too_long_to_wait_for_holds_up_no_other_request(
-    monkeypatch: pytest.MonkeyPatch,
+    opened: Open,
 ) -> None:
     """A run that waits an hour blocks the data folder; it must say so and end."""
-    with (
-        ThreadPoolExecutor(1) as pool,
-        WireServer("openai") as server,
-        opened(server, monkeypatch) as (model, _),
-    ):
-        server.answer_with(RateLimited(3600.0), GREEN)
-        with pytest.raises(ModelUnavailable):
-            model.ask("One?")
+    server, model, _ = opened()
+    server.answer_with(RateLimited(3600.0), GREEN)
+    with pytest.raises(ModelUnavailable):
+        model.ask("One?")
 
+    with ThreadPoolExecutor(1) as pool:
         assert pool.submit(model.ask, "Two?").result(timeout=60).output == Colour(name="green")
 
 
-def test_a_budget_of_requests_is_never_passed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_budget_of_requests_is_never_passed(opened: Open) -> None:
     """Also when many ask at once, and when requests fail."""
-    settings = HURRIED.model_copy(update={"budget_requests": 3})
-    with WireServer("openai") as server, opened(server, monkeypatch, settings) as (model, budget):
-        server.answer_with(Status(500))
-        server.answer_by(lambda _request: GREEN)
+    server, model, budget = opened(budget_requests=3)
+    server.answer_with(Status(500))
+    server.answer_by(lambda _request: GREEN)
 
-        outcomes = ask_side_by_side(model, 6)
+    outcomes = ask_side_by_side(model, 6)
 
-        assert len(server.requests) == budget.spent.n_requests == 3
-        assert outcomes.count(Colour(name="green")) == 2
-        errors = [str(outcome) for outcome in outcomes if isinstance(outcome, BudgetExhausted)]
-        assert len(errors) == 4
-        assert set(errors) == {
-            "The run has spent its budget: 3 of 3 requests (model_access.budget_requests). What is done is kept, and "
-            "the next run goes on from there; raise the setting to do more in one run."
-        }
+    assert len(server.requests) == budget.spent.n_requests == 3
+    assert outcomes.count(Colour(name="green")) == 2
+    errors = [str(outcome) for outcome in outcomes if isinstance(outcome, BudgetExhausted)]
+    assert len(errors) == 4
+    assert set(errors) == {
+        "The run has spent its budget: 3 of 3 requests (model_access.budget_requests). What is done is kept, and "
+        "the next run goes on from there; raise the setting to do more in one run."
+    }
 
 
 @pytest.mark.parametrize("limit", [{"budget_tokens": 205}, {"budget_usd": 0.00009}])
 def test_tokens_and_money_end_a_run_too(
-    limit: dict[str, float], monkeypatch: pytest.MonkeyPatch
+    limit: dict[str, float], monkeypatch: pytest.MonkeyPatch, opened: Open
 ) -> None:
     """A night's run must not empty an account."""
-    settings = ModelAccessSettings(**{**HURRIED.model_dump(), **limit})
-    with WireServer("openai") as server, opened(server, monkeypatch, settings) as (model, budget):
-        monkeypatch.setattr(
-            "rag_assets.hosted.access.Access.server", ""
-        )  # prices are known for the vendor's own only
-        server.answer_by(lambda _request: GREEN)
+    server, model, budget = opened(**limit)
+    monkeypatch.setattr(
+        "rag_assets.hosted.access.Access.server", ""
+    )  # prices are known for the vendor's own only
+    server.answer_by(lambda _request: GREEN)
 
-        model.ask("One?")  # 100 tokens read and 10 written, 0.000045 dollars
-        model.ask("Two?")
-        with pytest.raises(BudgetExhausted):
-            model.ask("Three?")
+    model.ask("One?")  # 100 tokens read and 10 written, 0.000045 dollars
+    model.ask("Two?")
+    with pytest.raises(BudgetExhausted):
+        model.ask("Three?")
 
-        assert len(server.requests) == 2
-        assert budget.spent.cost_usd == pytest.approx(0.00009)
+    assert len(server.requests) == 2
+    assert budget.spent.cost_usd == pytest.approx(0.00009)

@@ -5,8 +5,9 @@ import logging
 
 import pytest
 
-from rag_assets_testing.wire import ProtocolName, Reply, Status, Step, WireRequest, WireServer
-from rag_assets_tests.hosted.models import Colour, opened
+from rag_assets_testing.wire import ProtocolName, Reply, Status, Step, WireRequest
+from rag_assets_tests.hosted.conftest import Open
+from rag_assets_tests.hosted.models import Colour
 
 GREEN = Reply('{"name": "green"}')
 NO_SCHEMAS = {
@@ -32,33 +33,35 @@ NO_SCHEMAS = {
     ],
 )
 def test_the_limit_of_an_answer_goes_by_the_name_the_server_reads(
-    provider: ProtocolName, model: str, field: str, monkeypatch: pytest.MonkeyPatch
+    provider: ProtocolName, model: str, field: str, opened: Open
 ) -> None:
     """Servers ignore fields they do not know: a model that repeats itself would then write until
     the time-out."""
-    with WireServer(provider) as server, opened(server, monkeypatch, model=model) as (asked, _):
-        server.answer_with(GREEN)
-        asked.ask("Which colour has grass?")
+    server, asked, _ = opened(provider, model=model)
+    server.answer_with(GREEN)
+    asked.ask("Which colour has grass?")
 
-        [request] = server.requests
+    [request] = server.requests
 
     sent = request.body["generationConfig"] if provider == "google" else request.body
     assert {name: value for name, value in sent.items() if "max" in name} == {field: 50}
 
 
-def test_openai_s_own_service_is_sent_the_newer_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_openai_s_own_service_is_sent_the_newer_name(
+    monkeypatch: pytest.MonkeyPatch, opened: Open
+) -> None:
     """The older one is deprecated there, and refused by reasoning models."""
     monkeypatch.setattr("rag_assets.hosted.access.Access.server", "")
-    with WireServer("openai") as server, opened(server, monkeypatch, model="gpt-4o") as (asked, _):
-        server.answer_with(GREEN)
-        asked.ask("Which colour has grass?")
+    server, asked, _ = opened(model="gpt-4o")
+    server.answer_with(GREEN)
+    asked.ask("Which colour has grass?")
 
-        assert server.requests[0].body["max_completion_tokens"] == 50
+    assert server.requests[0].body["max_completion_tokens"] == 50
 
 
 @pytest.mark.parametrize("wording", NO_SCHEMAS)
 def test_a_server_that_knows_no_schemas_is_given_them_in_the_prompt(
-    wording: str, monkeypatch: pytest.MonkeyPatch
+    wording: str, opened: Open
 ) -> None:
     """Any server that speaks OpenAI's protocol is to answer, and finding out may cost one request,
     not one each."""
@@ -71,14 +74,11 @@ def test_a_server_that_knows_no_schemas_is_given_them_in_the_prompt(
             else Reply('```json\n{"name": "green"}\n```')
         )
 
-    with (
-        WireServer("openai") as server,
-        opened(server, monkeypatch, model="llama-3.1-8b") as (asked, budget),
-    ):
-        server.answer_by(old_server)
+    server, asked, budget = opened(model="llama-3.1-8b")
+    server.answer_by(old_server)
 
-        replies = [asked.ask(f"Colour number {number}?") for number in (1, 2)]
-        requests = server.requests
+    replies = [asked.ask(f"Colour number {number}?") for number in (1, 2)]
+    requests = server.requests
 
     assert [reply.output for reply in replies] == [Colour(name="green")] * 2
     assert [request.schema is not None for request in requests] == [True, False, False]
@@ -88,16 +88,16 @@ def test_a_server_that_knows_no_schemas_is_given_them_in_the_prompt(
 
 
 def test_an_ollama_that_reads_a_part_of_the_prompt_is_told_of_once(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    caplog: pytest.LogCaptureFixture, opened: Open
 ) -> None:
     """Its default context is smaller than our prompts, and an answer does not show that sources
     were cut off."""
     sources = "ferritin " * 5000
-    with WireServer("ollama") as server, opened(server, monkeypatch) as (asked, _):
-        server.answer_by(lambda _request: Reply('{"name": "green"}', n_input_tokens=4096))
+    server, asked, _ = opened("ollama")
+    server.answer_by(lambda _request: Reply('{"name": "green"}', n_input_tokens=4096))
 
-        with caplog.at_level(logging.WARNING):
-            replies = [asked.ask(f"Which colour has grass? {sources}") for _ in range(2)]
+    with caplog.at_level(logging.WARNING):
+        replies = [asked.ask(f"Which colour has grass? {sources}") for _ in range(2)]
 
     assert [reply.output for reply in replies] == [Colour(name="green")] * 2
     [message] = caplog.messages

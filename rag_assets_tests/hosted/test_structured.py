@@ -4,6 +4,7 @@ becomes."""
 import json
 import re
 
+import httpx2
 import pytest
 
 from rag_assets.core.errors import (
@@ -34,7 +35,8 @@ from rag_assets_testing.wire import (
 from rag_assets_testing.wire import (
     ContextTooLong as LongPrompt,
 )
-from rag_assets_tests.hosted.models import HURRIED, MODELS, Colour, opened
+from rag_assets_tests.hosted.conftest import Open
+from rag_assets_tests.hosted.models import HURRIED, MODELS, Colour
 
 every_provider = pytest.mark.parametrize("provider", list(MODELS))
 GREEN = Reply('{"name": "green"}')
@@ -43,31 +45,31 @@ CUT = Reply('{"name": "gre', finish="length")
 
 @every_provider
 def test_a_structured_answer_is_asked_for_and_understood(
-    provider: ProtocolName, monkeypatch: pytest.MonkeyPatch
+    provider: ProtocolName, opened: Open
 ) -> None:
     """One setting chooses the provider; nothing else may differ for the user."""
-    with WireServer(provider) as server, opened(server, monkeypatch) as (model, budget):
-        server.answer_with(Reply('{"name": "green"}', n_input_tokens=70, n_output_tokens=9))
+    server, model, budget = opened(provider)
+    server.answer_with(Reply('{"name": "green"}', n_input_tokens=70, n_output_tokens=9))
 
-        reply = model.ask("Which colour has grass?")
+    reply = model.ask("Which colour has grass?")
 
-        [request] = server.requests
-        assert (reply.output, reply.ended) == (Colour(name="green"), "text")
-        assert (
-            reply.usage.n_requests,
-            reply.usage.n_input_tokens,
-            reply.usage.n_output_tokens,
-        ) == (1, 70, 9)
-        assert (budget.spent.n_requests, budget.spent.n_input_tokens) == (1, 70)
-        assert request.model == MODELS[provider]
-        assert "Name a colour." in request.system
-        assert "Which colour has grass?" in request.prompt
-        assert request.schema is not None
-        assert request.key == server.key
-        assert re.search(r'"max\w*tokens": 50\b', json.dumps(request.body), re.IGNORECASE), (
-            "written without end"
-        )
-        assert "tools" not in request.body, "a document must find no tool to call"
+    [request] = server.requests
+    assert (reply.output, reply.ended) == (Colour(name="green"), "text")
+    assert (
+        reply.usage.n_requests,
+        reply.usage.n_input_tokens,
+        reply.usage.n_output_tokens,
+    ) == (1, 70, 9)
+    assert (budget.spent.n_requests, budget.spent.n_input_tokens) == (1, 70)
+    assert request.model == MODELS[provider]
+    assert "Name a colour." in request.system
+    assert "Which colour has grass?" in request.prompt
+    assert request.schema is not None
+    assert request.key == server.key
+    assert re.search(r'"max\w*tokens": 50\b', json.dumps(request.body), re.IGNORECASE), (
+        "written without end"
+    )
+    assert "tools" not in request.body, "a document must find no tool to call"
 
 
 @pytest.mark.parametrize(
@@ -83,56 +85,53 @@ def test_a_structured_answer_is_asked_for_and_understood(
     ],
 )
 def test_a_temperature_of_0_is_sent_where_the_model_takes_it(
-    provider: ProtocolName, model: str, sent: set[float], monkeypatch: pytest.MonkeyPatch
+    provider: ProtocolName, model: str, sent: set[float], opened: Open
 ) -> None:
     """At Ollama's own, .8, the same sources give another answer each time; a reasoning model
     rejects the request."""
-    with WireServer(provider) as server, opened(server, monkeypatch, model=model) as (asked, _):
-        server.answer_with(GREEN)
+    server, asked, _ = opened(provider, model=model)
+    server.answer_with(GREEN)
 
-        asked.ask("Which colour has grass?")
+    asked.ask("Which colour has grass?")
 
-        [request] = server.requests
+    [request] = server.requests
     found = re.findall(r'"temperature": ([\d.]+)', json.dumps(request.body))
     assert {float(one) for one in found} == sent
 
 
 @every_provider
 def test_tokens_that_the_server_does_not_report_are_estimated(
-    provider: ProtocolName, monkeypatch: pytest.MonkeyPatch
+    provider: ProtocolName, opened: Open
 ) -> None:
     """A server of one's own may report none, and a budget in tokens must end the run all the
     same."""
-    with WireServer(provider) as server, opened(server, monkeypatch) as (model, budget):
-        server.answer_with(
-            Reply('{"name": "green"}', n_input_tokens=0, n_output_tokens=0),
-            Reply('{"name": "green"}', n_input_tokens=0, n_output_tokens=700),
-        )
+    server, model, budget = opened(provider)
+    server.answer_with(
+        Reply('{"name": "green"}', n_input_tokens=0, n_output_tokens=0),
+        Reply('{"name": "green"}', n_input_tokens=0, n_output_tokens=700),
+    )
 
-        reply, thoughtful = (model.ask("Which colour has grass? " * 100) for _ in range(2))
+    reply, thoughtful = (model.ask("Which colour has grass? " * 100) for _ in range(2))
 
-        assert thoughtful.usage.n_output_tokens == 700
-        assert 500 <= reply.usage.n_input_tokens < 700
-        assert 1 <= reply.usage.n_output_tokens < 20
-        assert budget.spent.n_input_tokens == 2 * reply.usage.n_input_tokens
+    assert thoughtful.usage.n_output_tokens == 700
+    assert 500 <= reply.usage.n_input_tokens < 700
+    assert 1 <= reply.usage.n_output_tokens < 20
+    assert budget.spent.n_input_tokens == 2 * reply.usage.n_input_tokens
 
 
-def test_the_seconds_are_the_provider_s(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_seconds_are_the_provider_s(opened: Open) -> None:
     """A slow model and a strict rate limit want different remedies."""
-    slow_rate = HURRIED.model_copy(update={"max_concurrent": 1, "requests_per_minute": 60})
-    with WireServer("openai") as server, opened(server, monkeypatch, slow_rate) as (model, _):
-        server.answer_with(Slow(0.1, Reply("Green.")), Slow(0.1, GREEN))
+    server, model, _ = opened(max_concurrent=1, requests_per_minute=60)
+    server.answer_with(Slow(0.1, Reply("Green.")), Slow(0.1, GREEN))
 
-        reply = model.ask(
-            "Which colour has grass?"
-        )  # the second request waits a second for its turn
+    reply = model.ask("Which colour has grass?")  # the second request waits a second for its turn
 
     assert 0.2 <= reply.seconds < 0.9
 
 
 @every_provider
 def test_a_reply_that_cannot_be_read_is_repaired_once_and_else_handed_on(
-    provider: ProtocolName, monkeypatch: pytest.MonkeyPatch
+    provider: ProtocolName, opened: Open
 ) -> None:
     """Most malformed replies are mended when the model sees what was wrong; one that was paid for
     may still be readable to us. One that was declined would be declined again."""
@@ -154,29 +153,27 @@ def test_a_reply_that_cannot_be_read_is_repaired_once_and_else_handed_on(
     if provider != "ollama":  # which has no content filter
         ended = "withheld" if provider == "google" else "refused"  # which has a filter for it
         expected.append(([ProviderRefusal()], None, (), ended))
-    with WireServer(provider) as server, opened(server, monkeypatch) as (model, _):
-        for steps, output, texts, ended in expected:
-            n_before = len(server.requests)
-            server.answer_with(*steps)
-
-            reply = model.ask("Which colour has grass?")
-
-            assert (reply.output, reply.ended) == (output, ended), steps
-            assert not texts or reply.texts == texts, steps
-            assert len(server.requests) - n_before == len(steps), steps
-
-
-def test_a_key_that_a_server_echoes_stays_out_of_the_reply(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a model writes is stored and shown."""
-    with WireServer("openai") as server, opened(server, monkeypatch) as (model, _):
-        server.answer_with(
-            Reply(f"I was given {server.key}."), Reply(f'{{"name": "{server.key}"}}')
-        )
+    server, model, _ = opened(provider)
+    for steps, output, texts, ended in expected:
+        n_before = len(server.requests)
+        server.answer_with(*steps)
 
         reply = model.ask("Which colour has grass?")
 
-        assert reply.output == Colour(name="[key]")
-        assert reply.texts == ("I was given [key].", '{"name": "[key]"}')
+        assert (reply.output, reply.ended) == (output, ended), steps
+        assert not texts or reply.texts == texts, steps
+        assert len(server.requests) - n_before == len(steps), steps
+
+
+def test_a_key_that_a_server_echoes_stays_out_of_the_reply(opened: Open) -> None:
+    """What a model writes is stored and shown."""
+    server, model, _ = opened()
+    server.answer_with(Reply(f"I was given {server.key}."), Reply(f'{{"name": "{server.key}"}}'))
+
+    reply = model.ask("Which colour has grass?")
+
+    assert reply.output == Colour(name="[key]")
+    assert reply.texts == ("I was given [key].", '{"name": "[key]"}')
 
 
 PASSING: dict[str, Step] = {
@@ -194,36 +191,35 @@ PASSING: dict[str, Step] = {
 
 
 @every_provider
-def test_what_passes_is_waited_for(provider: ProtocolName, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_passes_is_waited_for(provider: ProtocolName, opened: Open) -> None:
     """A night's run must not end because a server was restarted."""
-    settings = HURRIED.model_copy(update={"timeout_s": 0.5})
-    with WireServer(provider) as server, opened(server, monkeypatch, settings) as (model, budget):
-        for nth, (name, fault) in enumerate(PASSING.items(), start=1):
-            server.answer_with(fault, GREEN)
+    server, model, budget = opened(provider, timeout_s=0.5)
+    for nth, (name, fault) in enumerate(PASSING.items(), start=1):
+        server.answer_with(fault, GREEN)
 
-            reply = model.ask("Which colour has grass?")
+        reply = model.ask("Which colour has grass?")
 
-            assert reply.output == Colour(name="green"), name
-            assert len(server.requests) == 2 * nth, name
-            assert budget.spent.n_requests == 2 * nth, "a request that failed was sent all the same"
+        assert reply.output == Colour(name="green"), name
+        assert len(server.requests) == 2 * nth, name
+        assert budget.spent.n_requests == 2 * nth, "a request that failed was sent all the same"
 
 
 @every_provider
-def test_what_lasts_is_given_up(provider: ProtocolName, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_lasts_is_given_up(provider: ProtocolName, opened: Open) -> None:
     """Waiting without end looks like a hang, and coming back too early is answered with a longer
     ban."""
-    with WireServer(provider) as server, opened(server, monkeypatch) as (model, _):
-        server.answer_with(*[Status(500)] * HURRIED.max_attempts)
-        with pytest.raises(
-            ModelUnavailable,
-            match=rf"^{provider} does not answer for now \(HTTP 500\): .*again later",
-        ):
-            model.ask("Which colour has grass?")
-        server.answer_with(RateLimited(3600))
-        with pytest.raises(ModelUnavailable):
-            model.ask("Which colour has grass?")
+    server, model, _ = opened(provider)
+    server.answer_with(*[Status(500)] * HURRIED.max_attempts)
+    with pytest.raises(
+        ModelUnavailable,
+        match=rf"^{provider} does not answer for now \(HTTP 500\): .*again later",
+    ):
+        model.ask("Which colour has grass?")
+    server.answer_with(RateLimited(3600))
+    with pytest.raises(ModelUnavailable):
+        model.ask("Which colour has grass?")
 
-        assert len(server.requests) == HURRIED.max_attempts + 1
+    assert len(server.requests) == HURRIED.max_attempts + 1
 
 
 LASTING: dict[str, tuple[Step, type[ModelFault]]] = {
@@ -236,35 +232,31 @@ LASTING: dict[str, tuple[Step, type[ModelFault]]] = {
 
 
 @every_provider
-def test_what_is_refused_is_not_tried_again(
-    provider: ProtocolName, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_refused_is_not_tried_again(provider: ProtocolName, opened: Open) -> None:
     """Four more refusals cost time, and sometimes the account."""
-    with WireServer(provider) as server, opened(server, monkeypatch) as (model, _):
-        for name, (step, error) in LASTING.items():
-            if provider == "ollama" and name in {"bad key", "used-up quota"}:  # it has neither
-                continue
-            n_before = len(server.requests)
-            server.answer_with(step)
+    server, model, _ = opened(provider)
+    for name, (step, error) in LASTING.items():
+        if provider == "ollama" and name in {"bad key", "used-up quota"}:  # it has neither
+            continue
+        n_before = len(server.requests)
+        server.answer_with(step)
 
-            with pytest.raises(ModelFault) as raised:
-                model.ask("Which colour has grass?")
+        with pytest.raises(ModelFault) as raised:
+            model.ask("Which colour has grass?")
 
-            assert type(raised.value) is error, name
-            assert len(server.requests) == n_before + 1, name
-            assert server.key not in str(raised.value)
-            assert raised.value.__cause__ is None, (
-                "Dagster would store the original, with whatever it echoes"
-            )
+        assert type(raised.value) is error, name
+        assert len(server.requests) == n_before + 1, name
+        assert server.key not in str(raised.value)
+        assert raised.value.__cause__ is None, (
+            "Dagster would store the original, with whatever it echoes"
+        )
 
 
-def test_a_request_that_no_test_scripted_fails_its_test(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_that_no_test_scripted_fails_its_test() -> None:
     """An unexpected call costs money in real life; swallowed as a server error it would pass for a
     fault."""
     with (
         pytest.raises(WireServerFailed, match="no step is left for request 1"),
-        WireServer("google") as server,
-        opened(server, monkeypatch) as (model, _),
-        pytest.raises(ModelFault),
+        WireServer("openai") as server,
     ):
-        model.ask("Which colour has grass?")
+        httpx2.post(f"{server.base_url}/chat/completions", json={"model": "m", "messages": []})

@@ -11,9 +11,9 @@ from rag_assets_testing.wire import (
     ProtocolName,
     Reply,
     Status,
-    WireServer,
 )
-from rag_assets_tests.hosted.models import MODELS, Colour, opened
+from rag_assets_tests.hosted.conftest import Open
+from rag_assets_tests.hosted.models import MODELS, Colour
 
 every_provider = pytest.mark.parametrize("provider", list(MODELS))
 GREEN = Reply('{"name": "green"}')
@@ -26,31 +26,29 @@ BOMB = Compressed(Status(200, bytes(2 * LIMIT_BYTES), {"content-type": "applicat
 
 @every_provider
 def test_a_small_reply_that_unfolds_without_end_is_cut(
-    provider: ProtocolName, monkeypatch: pytest.MonkeyPatch
+    provider: ProtocolName, monkeypatch: pytest.MonkeyPatch, opened: Open
 ) -> None:
     """2 MB on the wire took 5 GB of memory; a retry would do so again."""
     monkeypatch.setattr(connection, "MAX_REPLY_BYTES", LIMIT_BYTES)
-    with WireServer(provider) as server, opened(server, monkeypatch) as (model, _):
-        server.answer_with(BOMB)
+    server, model, _ = opened(provider)
+    server.answer_with(BOMB)
 
-        with pytest.raises(RequestRejected, match=f"a reply of more than {LIMIT_BYTES} bytes"):
-            model.ask("Which colour has grass?")
+    with pytest.raises(RequestRejected, match=f"a reply of more than {LIMIT_BYTES} bytes"):
+        model.ask("Which colour has grass?")
 
-        assert len(server.requests) == 1
+    assert len(server.requests) == 1
 
 
 @every_provider
-def test_a_reply_that_is_compressed_unasked_is_read(
-    provider: ProtocolName, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_reply_that_is_compressed_unasked_is_read(provider: ProtocolName, opened: Open) -> None:
     """Proxies compress whatever they pass on."""
-    with WireServer(provider) as server, opened(server, monkeypatch) as (model, _):
-        server.answer_with(Compressed(GREEN))
+    server, model, _ = opened(provider)
+    server.answer_with(Compressed(GREEN))
 
-        reply = model.ask("Which colour has grass?")
+    reply = model.ask("Which colour has grass?")
 
-        assert reply.output == Colour(name="green")
-        assert server.requests[0].headers["accept-encoding"] == "identity"
+    assert reply.output == Colour(name="green")
+    assert server.requests[0].headers["accept-encoding"] == "identity"
 
 
 ELSEWHERE = (
@@ -73,36 +71,32 @@ ELSEWHERE = (
     ],
 )
 def test_a_redirect_ends_the_run_and_names_where_it_points(
-    provider: ProtocolName, code: int, location: str, shown: str, monkeypatch: pytest.MonkeyPatch
+    provider: ProtocolName, code: int, location: str, shown: str, opened: Open
 ) -> None:
     """Following it would send key and question elsewhere; retrying would meet it again."""
-    with WireServer(provider) as server, opened(server, monkeypatch) as (model, _):
-        origin = "/".join(server.base_url.split("/")[:3])
-        server.answer_with(Status(code, b"", {"location": location}))
+    server, model, _ = opened(provider)
+    origin = "/".join(server.base_url.split("/")[:3])
+    server.answer_with(Status(code, b"", {"location": location}))
 
-        with pytest.raises(AccessDenied) as raised:
-            model.ask("Which colour has grass?")
+    with pytest.raises(AccessDenied) as raised:
+        model.ask("Which colour has grass?")
 
-        assert str(raised.value) == (
-            f"{provider} redirects to {shown.format(origin=origin)}. "
-            f"Let {PROVIDERS[provider].base_url_variable} lead there."
-        )
-        assert len(server.requests) == 1
+    assert str(raised.value) == (
+        f"{provider} redirects to {shown.format(origin=origin)}. "
+        f"Let {PROVIDERS[provider].base_url_variable} lead there."
+    )
+    assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize("provider", ["openai"])
-def test_what_a_server_says_cannot_steer_the_terminal(
-    provider: ProtocolName, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_server_says_cannot_steer_the_terminal(provider: ProtocolName, opened: Open) -> None:
     """Error texts are printed: they could clear the screen, or overwrite it."""
     said = "no \x1b[2J\x1b]0;title\x07 such\x9b31m\u202e field\r\n at\tall\x00"
-    with WireServer(provider) as server, opened(server, monkeypatch) as (model, _):
-        server.answer_with(
-            Status(400, {"error": {"message": said, "type": "invalid_request_error"}})
-        )
+    server, model, _ = opened(provider)
+    server.answer_with(Status(400, {"error": {"message": said, "type": "invalid_request_error"}}))
 
-        with pytest.raises(RequestRejected) as raised:
-            model.ask("Which colour has grass?")
+    with pytest.raises(RequestRejected) as raised:
+        model.ask("Which colour has grass?")
 
     assert (
         str(raised.value)

@@ -27,8 +27,8 @@ from rag_assets_testing.wire import (
     Reply,
     Status,
     Step,
+    Wire,
     WireServer,
-    use_wire_environment,
 )
 from rag_assets_testing.wire import (
     ContextTooLong as LongPrompt,
@@ -48,24 +48,21 @@ MODEL = ModelName("openai", "gpt-5-mini")
 
 
 @contextmanager
-def answerer(
-    monkeypatch: pytest.MonkeyPatch, *steps: Step
-) -> Iterator[tuple[HostedAnswerer, WireServer]]:
-    with WireServer("openai") as server:
-        use_wire_environment(monkeypatch, server)
-        server.answer_with(*steps)
-        with Connections(HURRIED) as connections:
-            yield HostedAnswerer(MODEL, connections, AnsweringSettings()), server
+def answerer(wire: Wire, *steps: Step) -> Iterator[tuple[HostedAnswerer, WireServer]]:
+    server = wire()
+    server.answer_with(*steps)
+    with Connections(HURRIED) as connections:
+        yield HostedAnswerer(MODEL, connections, AnsweringSettings()), server
 
 
-def draft_of(monkeypatch: pytest.MonkeyPatch, *steps: Step, n_contexts: int = 2) -> DraftAnswer:
-    with answerer(monkeypatch, *steps) as (model, _):
+def draft_of(wire: Wire, *steps: Step, n_contexts: int = 2) -> DraftAnswer:
+    with answerer(wire, *steps) as (model, _):
         return model.draft(QUESTION, CONTEXTS[:n_contexts])
 
 
-def test_ids_become_places(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ids_become_places(wire: Wire) -> None:
     """A model knows ids, a citation needs the chunk and where in it the sentence stands."""
-    draft = draft_of(monkeypatch, reply([("It fell.", ["2.1", "[1.2, 1.1]"])]))
+    draft = draft_of(wire, reply([("It fell.", ["2.1", "[1.2, 1.1]"])]))
 
     [claim] = draft.claims
     assert claim.citations == (
@@ -88,10 +85,10 @@ FAULTS: dict[str, tuple[Step, str]] = {
 
 
 @pytest.mark.parametrize("kind", list(FAULTS))
-def test_a_faulty_reply_is_repaired_once(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_faulty_reply_is_repaired_once(kind: str, wire: Wire) -> None:
     """Most slips are mended when the model sees them; unmended, each costs a claim or the answer."""
     fault, told = FAULTS[kind]
-    with answerer(monkeypatch, fault, reply([("It fell.", ["1.1"])])) as (model, server):
+    with answerer(wire, fault, reply([("It fell.", ["1.1"])])) as (model, server):
         draft = model.draft(QUESTION, CONTEXTS[:2])
 
         assert told in server.requests[1].prompt
@@ -100,19 +97,19 @@ def test_a_faulty_reply_is_repaired_once(kind: str, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_claim_that_cites_nothing_after_the_repair_takes_no_other_along(
-    monkeypatch: pytest.MonkeyPatch,
+    wire: Wire,
 ) -> None:
     """The others were paid for, and can be verified."""
     step = reply([("It fell.", ["1.1", "9.9"]), ("It rose.", ["9.9"])])
-    draft = draft_of(monkeypatch, step, step)
+    draft = draft_of(wire, step, step)
 
     assert [len(claim.citations) for claim in draft.claims] == [1, 0]
     assert draft.n_hallucinated == 2
 
 
-def test_the_prompt_shows_numbered_sources_and_the_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_prompt_shows_numbered_sources_and_the_rules(wire: Wire) -> None:
     """What is not in the prompt cannot be asked of a reply."""
-    with answerer(monkeypatch, reply([])) as (model, server):
+    with answerer(wire, reply([])) as (model, server):
         model.draft(QUESTION, CONTEXTS[:2])
 
     [request] = server.requests
@@ -131,42 +128,42 @@ def test_the_prompt_shows_numbered_sources_and_the_rules(monkeypatch: pytest.Mon
     ("fault", "error"), [(BadKey(), AccessDenied), (LongPrompt(), RequestRejected)]
 )
 def test_a_fault_that_kept_an_unreadable_reply_from_its_repair_is_no_refusal(
-    fault: Step, error: type[Exception], monkeypatch: pytest.MonkeyPatch
+    fault: Step, error: type[Exception], wire: Wire
 ) -> None:
     """Kept as a refusal, a fault of one minute would be the answer for good."""
     with pytest.raises(error):
-        draft_of(monkeypatch, Reply("Hm."), fault)
+        draft_of(wire, Reply("Hm."), fault)
 
 
-def test_a_claim_looks_like_nothing_but_a_claim(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_claim_looks_like_nothing_but_a_claim(wire: Wire) -> None:
     """Square brackets are where an answer names paper and page, and our own sentences are ours to
     say."""
     cited = ["1.1"]
 
     draft = draft_of(
-        monkeypatch, reply([("It fell [smith2020, p. 3].", cited), (SINGLE_SOURCE_NOTE, cited)])
+        wire, reply([("It fell [smith2020, p. 3].", cited), (SINGLE_SOURCE_NOTE, cited)])
     )
 
     assert [claim.text for claim in draft.claims] == ["It fell (smith2020, p. 3)."]
 
 
 def test_of_countless_claims_the_best_are_verified_and_the_rest_counted(
-    monkeypatch: pytest.MonkeyPatch,
+    wire: Wire,
 ) -> None:
     """A reply that runs in circles must not fill the answer, nor the bill."""
     same = [("Iron rose.", ["1.1"])] * 30
     many = [(f"Ferritin did fall, number {n}.", ["1.1"] * 300) for n in range(119)]
 
-    draft = draft_of(monkeypatch, reply([*same, *many]))
+    draft = draft_of(wire, reply([*same, *many]))
 
     assert [claim.text for claim in draft.claims] == [text for text, _ in many[:MAX_CLAIMS]]
     assert draft.unanswered == ("Not verified: 96 further statements of the reply.",)
     assert {len(claim.citations) for claim in draft.claims} == {1}
 
 
-def test_an_endless_claim_is_listed_as_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endless_claim_is_listed_as_dropped(wire: Wire) -> None:
     """Gone without a word, nobody knows that the model wrote something else than was asked."""
-    [claim] = draft_of(monkeypatch, reply([("It fell. " * 3_000, ["1.1"])])).claims
+    [claim] = draft_of(wire, reply([("It fell. " * 3_000, ["1.1"])])).claims
 
     assert (len(claim.text), claim.fault) == (
         MAX_CLAIM_CHARS + 2,
@@ -220,22 +217,22 @@ SAYS_NOTHING: dict[str, tuple[Step, str]] = {
 
 @pytest.mark.parametrize("kind", list(SAYS_NOTHING))
 def test_a_reply_that_says_nothing_is_no_refusal_and_told_in_its_own_words(
-    kind: str, monkeypatch: pytest.MonkeyPatch
+    kind: str, wire: Wire
 ) -> None:
     """Published as a refusal, it would say of the papers what is true of the model only, and never
     be asked again. What helps against a reply that was cut does not help against a filter."""
     step, told = SAYS_NOTHING[kind]
     with pytest.raises(UnreadableReply) as fault:
-        draft_of(monkeypatch, step, step)
+        draft_of(wire, step, step)
 
     assert told in fault.value.what
     assert str(fault.value).startswith(f"{fault.value.what} The question is asked again")
 
 
-def test_sources_that_are_too_long_are_halved_best_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sources_that_are_too_long_are_halved_best_first(wire: Wire) -> None:
     """An answer from the better half is better than none."""
     with answerer(
-        monkeypatch,
+        wire,
         LongPrompt(),
         LongPrompt(),
         reply([("It fell.", ["1.1"])]),
@@ -250,9 +247,9 @@ def test_sources_that_are_too_long_are_halved_best_first(monkeypatch: pytest.Mon
     assert len(draft.claims) == 1
 
 
-def test_without_contexts_no_model_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_contexts_no_model_is_asked(wire: Wire) -> None:
     """The answer is known: there is nothing to answer from."""
-    with answerer(monkeypatch) as (model, server):
+    with answerer(wire) as (model, server):
         assert model.draft(QUESTION, []) == DraftAnswer()
 
     assert server.requests == []
@@ -273,7 +270,7 @@ def test_the_id_changes_with_what_is_asked(monkeypatch: pytest.MonkeyPatch) -> N
     assert model.identity != before
 
 
-def test_a_rejected_request_is_no_draft(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rejected_request_is_no_draft(wire: Wire) -> None:
     """A refusal would be published, and never be asked again."""
     with pytest.raises(RequestRejected, match="openai rejects the request"):
-        draft_of(monkeypatch, Status(400))
+        draft_of(wire, Status(400))

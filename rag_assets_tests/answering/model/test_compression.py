@@ -14,7 +14,7 @@ from rag_assets.core.settings import AnsweringSettings, Settings
 from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
-from rag_assets_testing.wire import WireServer, use_wire_environment
+from rag_assets_testing.wire import Wire
 from rag_assets_testing.wire.quoting_model import Prompt, quoting_model
 from rag_assets_tests.answering.builders import WordReader, chunk, context, readers
 from rag_assets_tests.hosted.models import HURRIED
@@ -125,21 +125,21 @@ def test_the_answerer_inside_sees_only_what_is_left() -> None:
 
 @pytest.mark.parametrize(("share", "kind"), [(1.0, HostedAnswerer), (0.5, CompressedAnswerer)])
 def test_the_setting_wraps_models_behind_an_api(
-    monkeypatch: pytest.MonkeyPatch, share: float, kind: type[object]
+    wire: Wire, share: float, kind: type[object]
 ) -> None:
     """Off, nothing changes: no other prompt, no other identity, no draft asked for again."""
-    with WireServer("openai") as server, Connections(HURRIED) as connections:
-        use_wire_environment(monkeypatch, server)
+    wire()
+    with Connections(HURRIED) as connections:
         settings = Settings(
             answering=AnsweringSettings(model="openai:gpt-5-mini", compress_to=share)
         )
         assert type(open_answerer(settings, readers(), connections)) is kind
 
 
-def test_a_model_is_sent_less_and_quotes_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_is_sent_less_and_quotes_what_is_left(wire: Wire) -> None:
     """Whole way: what the provider gets, and a quote that stands in the chunk."""
-    with WireServer("openai") as server, Connections(HURRIED) as connections:
-        use_wire_environment(monkeypatch, server)
+    server = wire()
+    with Connections(HURRIED) as connections:
         server.answer_by(quoting_model)
         model = HostedAnswerer(ModelName("openai", "gpt-5-mini"), connections, AnsweringSettings())
         draft = CompressedAnswerer(model, WordReader(), 0.3).draft(QUESTION, [of_sentences(TRIAL)])
