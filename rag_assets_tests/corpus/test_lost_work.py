@@ -31,19 +31,17 @@ def deadly(work: Callable[[Any], Any], papers: Iterable[Any]) -> Generator[tuple
 
 
 @pytest.mark.parametrize(
-    ("update", "schema", "promises", "candidate"),
+    ("update", "schema", "promises"),
     [
         (
             lambda published: update_profiles(published, BLOCKS, {}, deadly),
             PROFILES,
             PROFILE_PROMISES,
-            lambda papers, lost: EachPaperCandidate(papers, BLOCKS.papers, lost),
         ),
         (
             lambda published: update_references(published, BLOCKS, deadly),
             REFERENCES,
             REFERENCE_PROMISES,
-            lambda papers, lost: EachPaperCandidate(papers, BLOCKS.papers, lost),
         ),
     ],
     ids=["profiles", "references"],
@@ -52,14 +50,14 @@ def test_a_lost_task_costs_its_paper_and_no_other(
     update: Callable[[PaperTable], PapersUpdate],
     schema: pa.Schema,
     promises: list[Promise[Any]],
-    candidate: Callable[[list[str], Any], Any],
 ) -> None:
     """One machine of a cluster that breaks down would end a run of ten thousand papers."""
     made = updated(update, schema)
 
-    checked = check_all(promises, candidate(made.table["paper_id"].to_pylist(), made.quarantined))
+    papers = made.table["paper_id"].to_pylist()
+    checked = check_all(promises, EachPaperCandidate(papers, BLOCKS.papers, made.quarantined))
 
-    assert made.table["paper_id"].to_pylist() == ["a"]
+    assert papers == ["a"]
     assert [one.error for one in made.quarantined] == ["b.txt crashed."]
     assert nothing_withholds(checked)
     assert [one.promise.name for one in checked if not one.is_kept] == ["none_quarantined"]

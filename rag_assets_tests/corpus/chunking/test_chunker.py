@@ -3,7 +3,7 @@ from itertools import pairwise
 
 import pytest
 
-from rag_assets.core.domain import Block, BlockKind, UnitKind, Zone
+from rag_assets.core.domain import Block, BlockKind, UnitKind
 from rag_assets.core.settings import ChunkingSettings
 from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.core.text.tokens import token_counter
@@ -44,40 +44,6 @@ def test_short_neighbours_of_a_section_share_a_chunk_and_keep_their_pages() -> N
     )
     assert chunk.split_sequence is None
     assert not chunk.is_continuation
-
-
-def test_a_chunk_never_crosses_a_section() -> None:
-    """A chunk of two sections would be cited under the wrong title."""
-    rng = random.Random(1)
-    blocks = [
-        heading("A"),
-        paragraph(sentence(rng, 12), "A"),
-        heading("A", "A.1"),
-        paragraph(sentence(rng, 12), "A", "A.1"),
-        heading("B"),
-        paragraph(sentence(rng, 12), "B"),
-    ]
-
-    chunks = chunked(blocks)
-
-    assert [chunk.section_path for chunk in chunks] == ["A", "A > A.1", "B"]
-    assert [chunk.text for chunk in chunks] == [blocks[at].text for at in (1, 3, 5)]
-
-
-def test_all_zones_but_back_matter_are_chunked() -> None:
-    """A reference list that is indexed answers every question with titles of other papers."""
-    rng = random.Random(3)
-    blocks = [paragraph(sentence(rng, 9), str(zone), zone=zone) for zone in Zone]
-
-    chunks = chunked(blocks)
-
-    assert [chunk.section_title for chunk in chunks] == [
-        "title_page",
-        "front",
-        "body",
-        "annex",
-        "statements",
-    ]
 
 
 def test_long_sections_are_cut_inside_the_window_at_sentence_ends() -> None:
@@ -141,25 +107,6 @@ def test_a_formula_stays_with_the_text_around_it() -> None:
 
     assert len(chunks) > 1
     assert not any(chunk.text.startswith("y =") or chunk.text.endswith("b") for chunk in chunks)
-
-
-def test_what_a_model_wrote_shares_no_chunk_with_the_authors_words() -> None:
-    """A described figure is weighted down and marked; mixed in, it would be quoted as the authors'
-    finding."""
-    rng = random.Random(9)
-    figure = Block(
-        BlockKind.FIGURE, "A line that falls.", ("Results",), title="Figure 1.", is_generated=True
-    )
-    blocks = [
-        paragraph(sentence(rng, 9), "Results"),
-        figure,
-        paragraph(sentence(rng, 9), "Results"),
-    ]
-
-    chunks = chunked(blocks)
-
-    assert [chunk.is_generated for chunk in chunks] == [False, True, False]
-    assert chunks[1].text == "Figure 1.\nA line that falls."
 
 
 def test_chunk_ids_are_the_same_on_every_machine() -> None:

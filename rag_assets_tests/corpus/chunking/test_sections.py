@@ -158,7 +158,7 @@ def test_no_chunk_joins_zones_or_what_people_and_models_wrote_or_reaches_over_ba
         BlockKind.FIGURE,
         "A line.",
         ("Results",),
-        title="",
+        title="Figure 1.",
         is_generated=True,
         spans=(Span(0, 7, 1, 1),),
     )
@@ -179,11 +179,12 @@ def test_no_chunk_joins_zones_or_what_people_and_models_wrote_or_reaches_over_ba
     assert [chunk.text for chunk in chunks] == [
         "Iron fell.",
         "It rose.",
-        "A line.",
+        "Figure 1.\nA line.",
         "It fell again.",
         "Iron was given.",
         "See there.",
     ]
+    assert [chunk.ordinal for chunk in chunks if chunk.is_generated] == [2]
 
 
 def test_a_paper_of_short_sections_loses_none() -> None:

@@ -50,20 +50,6 @@ def test_the_label_of_a_column_without_values_is_kept() -> None:
     ] == block.text.split("\n")
 
 
-def test_a_chunk_that_begins_inside_a_table_repeats_its_title() -> None:
-    """Rows of the second page of a table are worthless without knowing which table they are
-    from."""
-    block = table(["Group | Ferritin | Dose", *(f"G{n} | {n} | {2 * n}" for n in range(40))])
-
-    chunks = chunked([block])
-
-    assert len(chunks) > 1
-    assert all(chunk.text.startswith("Table 1. Iron by group.\nGroup: G") for chunk in chunks)
-    assert [line for chunk in chunks for line in chunk.text.split("\n")[1:]] == [
-        f"Group: G{n} | Ferritin: {n} | Dose: {2 * n}" for n in range(40)
-    ]
-
-
 def test_a_repeated_title_has_the_page_of_the_caption_and_the_chunk_that_of_its_rows() -> None:
     """A quote from the title was cited without a page; the chunk's own page must not be that of its
     repeated title."""
