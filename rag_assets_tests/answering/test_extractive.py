@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from rag_assets.answering.extractive import ExtractiveAnswerer
-from rag_assets.core.domain import ContextUnit, UnitKind
-from rag_assets.core.settings import ExtractiveSettings
-from rag_assets_tests.answering.builders import chunk, context, readers
+from rag_assets.answering.drafts import DraftAnswer
+from rag_assets.core.domain import Chunk, Context, ContextUnit, UnitKind
+from rag_assets_tests.answering.builders import chunk, context, drafted, texts_of
 
 FUSION = chunk(
     "fusion",
@@ -26,15 +25,15 @@ GEOLOGY = chunk(
 QUESTION = "What is the constant k of reciprocal rank fusion?"
 
 
-def answerer(**changes: object) -> ExtractiveAnswerer:
-    return ExtractiveAnswerer(readers(), ExtractiveSettings(**changes), min_sources=2)  # type: ignore[arg-type]
+def draft_of(*sources: Chunk | Context, question: str = QUESTION, **changes: float) -> DraftAnswer:
+    """What is answered from these, if two papers are asked for. changes: of the settings."""
+    contexts = [one if isinstance(one, Context) else context(one) for one in sources]
+    return drafted(question, *contexts, min_sources=2, **changes)
 
 
 def test_the_best_sentence_of_each_of_two_papers_is_quoted() -> None:
     """Two papers that say the same are worth more than one that says it twice."""
-    draft = answerer(max_claims=2).draft(
-        QUESTION, [context(FUSION), context(METRICS), context(GEOLOGY)]
-    )
+    draft = draft_of(FUSION, METRICS, GEOLOGY, max_claims=2)
 
     first, second = (claim.text for claim in draft.claims)
     assert "The constant k of reciprocal rank fusion is 60 in the first paper." in first
@@ -51,11 +50,9 @@ def test_a_sentence_is_whole_with_the_numbers_of_references_behind_it(mark: str)
     these answered."""
     said = f"The constant k of reciprocal rank fusion is 60 in the first paper.{mark}"
 
-    draft = answerer().draft(
-        QUESTION, [context(chunk("fusion", f"{said} Lists of news were fused by others."))]
-    )
+    draft = draft_of(chunk("fusion", f"{said} Lists of news were fused by others."))
 
-    assert [claim.text for claim in draft.claims] == [said]
+    assert texts_of(draft) == [said]
 
 
 def test_a_question_the_contexts_say_nothing_about_gets_no_claims() -> None:
@@ -64,7 +61,7 @@ def test_a_question_the_contexts_say_nothing_about_gets_no_claims() -> None:
         "Which dose of metformin helps adults?",
         "Why do whales sing at night in warm water?",
     ):
-        draft = answerer().draft(question, [context(FUSION), context(METRICS)])
+        draft = draft_of(FUSION, METRICS, question=question)
 
         assert draft.claims == ()
         assert draft.unanswered == (), "the refusal says it of the whole question"
@@ -78,7 +75,7 @@ def test_headings_captions_and_generated_texts_are_not_quoted() -> None:
     unit = ContextUnit(0, len(caption), UnitKind.CAPTION, 0)
     captioned = replace(context(chunk("table", f"{caption}\nA | 60")), units=(unit,))
 
-    draft = answerer().draft(QUESTION, [context(heading), described, captioned])
+    draft = draft_of(heading, described, captioned)
 
     assert draft.claims == ()
 
@@ -87,7 +84,7 @@ def test_each_part_of_a_compound_question_is_answered() -> None:
     """A sentence about one half looks irrelevant to the whole."""
     question = "What is the constant k of reciprocal rank fusion, and when does basalt form?"
 
-    draft = answerer().draft(question, [context(FUSION), context(GEOLOGY)])
+    draft = draft_of(FUSION, GEOLOGY, question=question)
 
     assert {claim.citations[0].chunk_id for claim in draft.claims} == {
         FUSION.chunk_id,
@@ -101,11 +98,11 @@ def test_a_part_nobody_answers_is_named() -> None:
         "What is the constant k of reciprocal rank fusion, and what dose of metformin helps adults?"
     )
 
-    draft = answerer().draft(question, [context(FUSION), context(METRICS)])
+    draft = draft_of(FUSION, METRICS, question=question)
 
     assert draft.claims
     assert draft.unanswered == ("what dose of metformin helps adults?",)
-    assert answerer().draft(QUESTION, [context(FUSION), context(METRICS)]).unanswered == ()
+    assert draft_of(FUSION, METRICS).unanswered == ()
 
 
 def test_a_sentence_that_stands_alone_is_preferred_to_one_that_points_back() -> None:
@@ -117,7 +114,7 @@ def test_a_sentence_that_stands_alone_is_preferred_to_one_that_points_back() -> 
         "standing", "One constant k of reciprocal rank fusion is sixty in practice for them."
     )
 
-    draft = answerer(max_claims=1).draft(QUESTION, [context(leaning), context(standing)])
+    draft = draft_of(leaning, standing, max_claims=1)
 
     assert draft.claims[0].citations[0].chunk_id == standing.chunk_id
 
@@ -126,7 +123,7 @@ def test_questions_of_the_authors_are_not_answers() -> None:
     """They repeat the words of the question and say nothing."""
     asking = chunk("asking", "What is the constant k of reciprocal rank fusion?")
 
-    assert answerer().draft(QUESTION, [context(asking)]).claims == ()
+    assert draft_of(asking).claims == ()
 
 
 def test_a_part_answered_in_a_paragraph_that_is_quoted_is_answered_with_it() -> None:
@@ -138,12 +135,14 @@ def test_a_part_answered_in_a_paragraph_that_is_quoted_is_answered_with_it() -> 
         "In pooling, the documents of many systems are merged into one pool.",
     )
 
-    draft = answerer().draft(
-        "What recall of the pooled systems is overestimated by the authors, and how are documents merged by pooling?",
-        [context(pooling)],
+    question = (
+        "What recall of the pooled systems is overestimated by the authors, "
+        "and how are documents merged by pooling?"
     )
 
-    assert [claim.text for claim in draft.claims] == [pooling.text]
+    draft = draft_of(pooling, question=question)
+
+    assert texts_of(draft) == [pooling.text]
     assert draft.unanswered == ()
 
 
@@ -152,7 +151,7 @@ CHINESE = "What is the constant k of reciprocal rank fusion in Chinese collectio
 
 def test_a_question_about_something_that_no_passage_names_is_refused_and_says_the_name() -> None:
     """A sentence on other collections would pass for an answer about Chinese ones."""
-    draft = answerer().draft(CHINESE, [context(FUSION), context(METRICS)])
+    draft = draft_of(FUSION, METRICS, question=CHINESE)
 
     assert draft.claims == ()
     assert draft.missing_names == ("Chinese",)
@@ -164,7 +163,7 @@ def test_only_the_part_with_the_missing_name_is_refused() -> None:
         "What is the constant k of reciprocal rank fusion, and when did Chinese collections use it?"
     )
 
-    draft = answerer().draft(question, [context(FUSION), context(METRICS)])
+    draft = draft_of(FUSION, METRICS, question=question)
 
     assert draft.claims
     assert draft.unanswered == ("when did Chinese collections use it?",)
@@ -175,7 +174,7 @@ def test_a_sentence_that_points_back_is_published_with_the_one_before_it() -> No
     """ "It is 60 in the first paper" says nothing to a reader who does not see what it is."""
     text = "Reciprocal rank fusion has one constant k. It is 60 in the first paper on reciprocal rank fusion."
 
-    draft = answerer(max_claims=1).draft(QUESTION, [context(chunk("fusion", text))])
+    draft = draft_of(chunk("fusion", text), max_claims=1)
 
     [claim] = draft.claims
     assert claim.text == claim.citations[0].quote == text
@@ -185,9 +184,9 @@ def test_a_sentence_that_leads_up_to_the_next_one_is_published_with_it() -> None
     """ "The constant has an easy explanation" is the best match and no answer."""
     text = "The constant k of reciprocal rank fusion is easy to explain. Large values flatten the first ranks."
 
-    draft = answerer(max_claims=1).draft(QUESTION, [context(chunk("fusion", text))])
+    draft = draft_of(chunk("fusion", text), max_claims=1)
 
-    assert [claim.text for claim in draft.claims] == [text]
+    assert texts_of(draft) == [text]
 
 
 def test_the_same_words_with_other_figures_of_another_paper_are_no_repetition() -> None:
@@ -198,21 +197,16 @@ def test_the_same_words_with_other_figures_of_another_paper_are_no_repetition() 
     )
     again = chunk("a", said.format(10))
 
-    draft = answerer().draft(
-        QUESTION, [context(first), context(same), context(other), context(again)]
-    )
+    draft = draft_of(first, same, other, again)
 
-    assert [claim.text for claim in draft.claims] == [said.format(60), said.format(100)]
+    assert texts_of(draft) == [said.format(60), said.format(100)]
 
 
 def test_of_two_like_sentences_the_one_that_the_search_found_first_is_chosen() -> None:
     """What surrounds a sentence tells which of two papers the question is about."""
     like = [chunk(f"p{k}", f"The constant k of reciprocal rank fusion is {k}.") for k in (60, 61)]
 
-    chosen = [
-        answerer(max_claims=1).draft(QUESTION, [context(one) for one in order]).claims[0].text[-3:]
-        for order in (like, like[::-1])
-    ]
+    chosen = [draft_of(*order, max_claims=1).claims[0].text[-3:] for order in (like, like[::-1])]
 
     assert chosen == ["60.", "61."]
 
@@ -224,7 +218,7 @@ def test_sentences_that_follow_each_other_are_one_claim() -> None:
         "fusion is 60 in the first paper. Nothing is known of 7 other groups."
     )
 
-    draft = answerer().draft(QUESTION, [context(chunk("fusion", text))])
+    draft = draft_of(chunk("fusion", text))
 
     [claim] = draft.claims
     assert claim.text == claim.citations[0].quote == text.partition(" Nothing")[0]
@@ -241,9 +235,9 @@ def test_a_paper_answers_a_question_with_two_claims_at_most() -> None:
         f"The constant k of reciprocal rank fusion is {k} in group {k}." for k in (60, 61, 62, 63)
     ]
 
-    draft = answerer().draft(QUESTION, [context(chunk("fusion", f" {APART} ".join(sets)))])
+    draft = draft_of(chunk("fusion", f" {APART} ".join(sets)))
 
-    assert [claim.text for claim in draft.claims] == sets[:2]
+    assert texts_of(draft) == sets[:2]
 
 
 @pytest.mark.parametrize("mark", ["- ", "2. ", "3) ", "(i) ", "Many lists need care. (b) ", "• "])
@@ -252,7 +246,7 @@ def test_an_item_of_a_list_is_published_without_its_mark(mark: str) -> None:
     said = "Set the constant k of reciprocal rank fusion to 60 before the lists are merged."
     text = f"- Open the settings of the lists first.\n{mark}{said}\n4. Close the settings of the lists at the end."
 
-    draft = answerer().draft(QUESTION, [context(chunk("manual", text))])
+    draft = draft_of(chunk("manual", text))
 
     assert draft.claims[0].text == said
 
@@ -273,9 +267,7 @@ def test_a_list_answers_with_the_sentence_that_leads_up_to_it() -> None:
         ContextUnit(*unit, int(unit[0] > 0)) for unit in zip(starts, ends, kinds, strict=True)
     )
 
-    (claim,) = (
-        answerer().draft(QUESTION, [replace(context(chunk("list", text)), units=units)]).claims
-    )
+    (claim,) = draft_of(replace(context(chunk("list", text)), units=units)).claims
 
     assert claim.text == text
 
@@ -285,16 +277,9 @@ def test_an_item_of_a_list_that_was_cut_is_no_answer() -> None:
     cut = "The constant k of reciprocal rank fusion was set to its value in a study of lists on"
     units = (ContextUnit(0, len(cut) + 2, UnitKind.ITEM, 0),)
 
-    assert (
-        answerer().draft(QUESTION, [replace(context(chunk("cut", f"- {cut}")), units=units)]).claims
-        == ()
-    )
+    assert draft_of(replace(context(chunk("cut", f"- {cut}")), units=units)).claims == ()
     whole = cut.removesuffix(" on")
-    (claim,) = (
-        answerer()
-        .draft(QUESTION, [replace(context(chunk("cut", f"- {whole}")), units=units)])
-        .claims
-    )
+    (claim,) = draft_of(replace(context(chunk("cut", f"- {whole}")), units=units)).claims
     assert claim.text == whole
 
 
@@ -312,9 +297,9 @@ SAID = "The constant k of reciprocal rank fusion is 60 in the first paper."
 )
 def test_what_stands_around_a_sentence_is_not_published(text: str, said: str | None) -> None:
     """It belongs to the sentence before or to the page, and reads as figures of the finding."""
-    draft = answerer().draft(QUESTION, [context(chunk("fusion", text))])
+    draft = draft_of(chunk("fusion", text))
 
-    assert [claim.text for claim in draft.claims] == [said or text]
+    assert texts_of(draft) == [said or text]
 
 
 def test_an_item_of_a_list_needs_no_full_stop() -> None:
@@ -327,10 +312,8 @@ def test_an_item_of_a_list_needs_no_full_stop() -> None:
     )
     plain = context(chunk("list", text))
 
-    assert [it.text for it in answerer().draft(QUESTION, [replace(plain, units=units)]).claims] == [
-        said.capitalize()
-    ]
-    assert answerer().draft(QUESTION, [plain]).claims == ()
+    assert [it.text for it in draft_of(replace(plain, units=units)).claims] == [said.capitalize()]
+    assert draft_of(plain).claims == ()
 
 
 def test_an_answer_of_nothing_but_a_claim_of_others_says_so() -> None:
@@ -338,11 +321,11 @@ def test_an_answer_of_nothing_but_a_claim_of_others_says_so() -> None:
     myth = "According to Lund (1998), moles die of garlic within a week."
 
     asked = [
-        answerer().draft(question, [context(chunk("moles", myth))])
+        draft_of(chunk("moles", myth), question=question)
         for question in ("Do moles die of garlic?", "Who claims that moles die of garlic?")
     ]
 
-    assert [[claim.text for claim in draft.claims] for draft in asked] == [[myth], [myth]]
+    assert [texts_of(draft) for draft in asked] == [[myth], [myth]]
     assert [draft.unanswered for draft in asked] == [
         ("What was found is of a hypothesis, a plan or a claim of others, not of a finding.",),
         (),

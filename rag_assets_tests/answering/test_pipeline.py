@@ -1,6 +1,6 @@
 """From a question to a verified result, with the retry and the cache."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,12 +42,17 @@ SMITH = chunk("smith2020", "Ferritin fell in all groups by 12% within a month.")
 JONES = chunk("jones2021", "Ferritin was lower in every group after four weeks.", page=None)
 
 
+Change = Callable[[DraftAnswer], DraftAnswer]
+
+
 class QuotingAnswerer:
     """Quotes the first context of each paper whole, and counts how often it is asked."""
 
     identity = "quoting"
 
-    def __init__(self) -> None:
+    def __init__(self, change: Change = lambda draft: draft) -> None:
+        """change: what it says instead of its quotes."""
+        self._change = change
         self.n_calls = 0
 
     def read(self, context: Context) -> Context:
@@ -55,26 +60,10 @@ class QuotingAnswerer:
 
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
         self.n_calls += 1
-        return DraftAnswer(
-            tuple(
-                DraftClaim(item.text, (DraftCitation(item.chunk_id, item.text),))
-                for item in contexts
-            )
+        quotes = (
+            DraftClaim(item.text, (DraftCitation(item.chunk_id, item.text),)) for item in contexts
         )
-
-
-class InventingAnswerer(QuotingAnswerer):
-    """Cites a context with words that are not in it."""
-
-    def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
-        return DraftAnswer(
-            (
-                DraftClaim(
-                    "Ferritin doubled.",
-                    (DraftCitation(contexts[0].chunk_id, "Ferritin doubled in a day"),),
-                ),
-            )
-        )
+        return self._change(DraftAnswer(tuple(quotes)))
 
 
 class Pipeline:
@@ -93,10 +82,11 @@ class Pipeline:
         )
         self._by_k = by_k
 
-    def events(self, question: Question) -> Iterator[Event]:
-        return self._pipeline.answer(question, lambda _question, k: self._by_k[k])
+    def events(self, question: str = "Did ferritin fall?") -> Iterator[Event]:
+        asked = Question(id="q1", question=question)
+        return self._pipeline.answer(asked, lambda _question, k: self._by_k[k])
 
-    def answer(self, question: Question) -> AnswerTrace:
+    def answer(self, question: str = "Did ferritin fall?") -> AnswerTrace:
         *_, last = self.events(question)
         assert isinstance(last, Finished)
         return last.trace
@@ -104,9 +94,7 @@ class Pipeline:
 
 def test_an_answer_names_its_papers_and_pages(tmp_path: Path) -> None:
     """The answer is read without its claims by most readers."""
-    attempts = Pipeline(tmp_path, QuotingAnswerer(), {6: evidence(SMITH, JONES)}).answer(
-        Question(id="q1", question="Did ferritin fall?")
-    )
+    attempts = Pipeline(tmp_path, QuotingAnswerer(), {6: evidence(SMITH, JONES)}).answer()
 
     assert attempts.result.answer == f"{SMITH.text} [smith2020, p. 1] {JONES.text} [jones2021]"
     assert attempts.result.sources_used == ("smith2020", "jones2021")
@@ -123,9 +111,7 @@ def test_one_paper_triggers_one_retry_with_more_contexts(extra_k: int, tmp_path:
     answerer, wider = QuotingAnswerer(), 6 + extra_k
     by_k = {6: evidence(SMITH), wider: evidence(SMITH, JONES)}
 
-    attempts = Pipeline(tmp_path, answerer, by_k, AnsweringSettings(retry_extra_k=extra_k)).answer(
-        Question(id="q1", question="Fall?")
-    )
+    attempts = Pipeline(tmp_path, answerer, by_k, AnsweringSettings(retry_extra_k=extra_k)).answer()
 
     first = attempts.attempts[0]
     assert (first.k, first.n_sources, attempts.retry_k) == (6, 1, wider)
@@ -140,7 +126,7 @@ def test_a_preprint_and_its_article_are_one_source(tmp_path: Path) -> None:
     both = replace(both, contexts=tuple(replace(context, paper=facts) for context in both.contexts))
 
     pipeline = Pipeline(tmp_path, QuotingAnswerer(), {6: both, 10: both})
-    result = pipeline.answer(Question(id="q1", question="Fall?")).result
+    result = pipeline.answer().result
 
     assert result.sources_used == ("smith2020", "jones2021")
     assert result.single_source
@@ -153,7 +139,7 @@ def test_an_answer_with_fewer_papers_than_asked_for_says_how_many(tmp_path: Path
     three = AnsweringSettings(min_sources=3)
     cautious = Pipeline(tmp_path, QuotingAnswerer(), {6: seen, 10: seen}, three)
 
-    result = cautious.answer(Question(id="q1", question="Fall?")).result
+    result = cautious.answer().result
 
     assert result.single_source
     assert result.answer.endswith("[jones2021] Only 2 papers of the corpus support this answer.")
@@ -165,10 +151,9 @@ def test_a_retry_that_adds_no_paper_leaves_the_first_answer(
 ) -> None:
     """More contexts may distract: the retry looked for a second paper, not for another answer."""
 
-    class UnevenAnswerer(QuotingAnswerer):
-        def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
-            draft = super().draft(question, contexts)
-            return replace(draft, claims=draft.claims[: n_first if len(contexts) == 2 else n_retry])
+    def uneven(draft: DraftAnswer) -> DraftAnswer:
+        n_claims = n_first if len(draft.claims) == 2 else n_retry
+        return replace(draft, claims=draft.claims[:n_claims])
 
     ours = [
         chunk("smith2020", f"Ferritin fell in group {name} by 12% within a month.")
@@ -176,8 +161,8 @@ def test_a_retry_that_adds_no_paper_leaves_the_first_answer(
     ]
 
     attempts = Pipeline(
-        tmp_path, UnevenAnswerer(), {6: evidence(*ours[:2]), 10: evidence(*ours)}
-    ).answer(Question(id="q1", question="Fall?"))
+        tmp_path, QuotingAnswerer(uneven), {6: evidence(*ours[:2]), 10: evidence(*ours)}
+    ).answer()
 
     assert len(attempts.result.claims) == n_first
     assert len(attempts.result.contexts) == 2
@@ -193,19 +178,12 @@ class RetryRejected(QuotingAnswerer):
         return super().draft(question, contexts)
 
 
-class RefusingThenRejected(RetryRejected):
-    """As that, with nothing to say to the first."""
-
-    def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
-        return replace(super().draft(question, contexts), claims=())
-
-
 def test_a_rejected_retry_leaves_the_first_answer(tmp_path: Path) -> None:
     """An answer from one paper is there and paid for; more contexts may be more than the provider
     takes."""
     by_k = {6: evidence(SMITH), 10: evidence(SMITH, JONES)}
 
-    attempts = Pipeline(tmp_path, RetryRejected(), by_k).answer(Question(id="q1", question="Fall?"))
+    attempts = Pipeline(tmp_path, RetryRejected(), by_k).answer()
 
     assert (attempts.result.sources_used, attempts.result.single_source) == (("smith2020",), True)
     assert (attempts.retry_k, len(attempts.attempts)) == (10, 1)
@@ -216,26 +194,19 @@ def test_a_rejected_retry_of_a_refusal_is_no_refusal(tmp_path: Path) -> None:
     asked again."""
     by_k = {6: evidence(SMITH), 10: evidence(SMITH, JONES)}
 
+    silent = RetryRejected(lambda draft: replace(draft, claims=()))
+
     with pytest.raises(RequestRejected):
-        Pipeline(tmp_path, RefusingThenRejected(), by_k).answer(Question(id="q1", question="Fall?"))
+        Pipeline(tmp_path, silent, by_k).answer()
 
 
 def test_the_contexts_of_a_row_are_those_that_were_read(tmp_path: Path) -> None:
     """What was too long for the model was not looked at, and cannot be cited."""
 
-    class ShortSightedAnswerer(QuotingAnswerer):
-        def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
-            return replace(super().draft(question, contexts), n_contexts_read=1)
+    short_sighted = QuotingAnswerer(lambda draft: replace(draft, n_contexts_read=1))
+    both = evidence(SMITH, JONES)
 
-    result = (
-        Pipeline(
-            tmp_path,
-            ShortSightedAnswerer(),
-            {6: evidence(SMITH, JONES), 10: evidence(SMITH, JONES)},
-        )
-        .answer(Question(id="q1", question="Fall?"))
-        .result
-    )
+    result = Pipeline(tmp_path, short_sighted, {6: both, 10: both}).answer().result
 
     assert result.contexts == (SMITH.chunk_id,)
     assert result.sources_used == ("smith2020",)
@@ -256,9 +227,7 @@ def test_an_answer_says_which_of_its_words_a_model_wrote_or_ocr_read(
 ) -> None:
     """A figure's description is not the authors' word, OCR takes an 8 for a 3, and most readers see
     nothing but the answer."""
-    attempts = Pipeline(tmp_path, QuotingAnswerer(), {6: evidence(source, JONES)}).answer(
-        Question(id="q1", question="Fall?")
-    )
+    attempts = Pipeline(tmp_path, QuotingAnswerer(), {6: evidence(source, JONES)}).answer()
 
     assert (
         attempts.result.answer == f"{SMITH.text} [smith2020, p. 1, {said}] {JONES.text} [jones2021]"
@@ -268,15 +237,9 @@ def test_an_answer_says_which_of_its_words_a_model_wrote_or_ocr_read(
 def test_what_is_not_answered_is_said_in_the_answer(tmp_path: Path) -> None:
     """Readers read the answer, not its fields."""
 
-    class HalfAnswerer(QuotingAnswerer):
-        def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
-            return replace(super().draft(question, contexts), unanswered=("and why?",))
+    half = QuotingAnswerer(lambda draft: replace(draft, unanswered=("and why?",)))
 
-    result = (
-        Pipeline(tmp_path, HalfAnswerer(), {6: evidence(SMITH, JONES)})
-        .answer(Question(id="q", question="Q?"))
-        .result
-    )
+    result = Pipeline(tmp_path, half, {6: evidence(SMITH, JONES)}).answer().result
 
     assert result.unanswered == ("and why?",)
     assert result.answer.endswith("No sentence was found for: and why?")
@@ -286,15 +249,12 @@ def test_names_that_no_attempt_found_are_said_in_the_answer(tmp_path: Path) -> N
     """A name that the retry found must not be called missing because the first attempt had not
     found it."""
 
-    class NamingAnswerer(QuotingAnswerer):
-        def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
-            names = ("Chinese", "2019") if len(contexts) == 1 else ("Chinese",)
-            return replace(super().draft(question, contexts), missing_names=names)
+    def naming(draft: DraftAnswer) -> DraftAnswer:
+        names = ("Chinese", "2019") if len(draft.claims) == 1 else ("Chinese",)
+        return replace(draft, missing_names=names)
 
     by_k = {6: evidence(SMITH), 10: evidence(SMITH, JONES)}
-    result = (
-        Pipeline(tmp_path, NamingAnswerer(), by_k).answer(Question(id="q", question="Q?")).result
-    )
+    result = Pipeline(tmp_path, QuotingAnswerer(naming), by_k).answer().result
 
     assert result.missing_names == ("Chinese",)
     assert result.answer.endswith('No passage that was found names "Chinese".')
@@ -303,14 +263,10 @@ def test_names_that_no_attempt_found_are_said_in_the_answer(tmp_path: Path) -> N
 def test_the_same_contexts_are_never_answered_twice(tmp_path: Path) -> None:
     """Model calls cost money; a killed run must not pay again."""
     by_k = {6: evidence(SMITH, JONES)}
-    first = Pipeline(tmp_path, QuotingAnswerer(), by_k).answer(
-        Question(id="q1", question="Did ferritin fall?")
-    )
+    first = Pipeline(tmp_path, QuotingAnswerer(), by_k).answer()
     again = QuotingAnswerer()
 
-    second = Pipeline(tmp_path, again, by_k).answer(
-        Question(id="q1", question="Did ferritin fall?")
-    )
+    second = Pipeline(tmp_path, again, by_k).answer()
 
     assert again.n_calls == 0
     assert second.result == first.result
@@ -321,7 +277,7 @@ def test_a_changed_context_is_answered_anew_and_one_whose_score_moved_is_not(
 ) -> None:
     """A reply to yesterday's text must not answer for today's; every new paper moves the scores of
     all others."""
-    answerer, question = QuotingAnswerer(), Question(id="q1", question="Did ferritin fall?")
+    answerer = QuotingAnswerer()
     before = evidence(SMITH, JONES)
     moved = Evidence(tuple(replace(item, score=0.9) for item in before.contexts), before.chunks)
     edited = evidence(
@@ -329,7 +285,7 @@ def test_a_changed_context_is_answered_anew_and_one_whose_score_moved_is_not(
     )
 
     for found, n_calls in ((before, 1), (moved, 1), (edited, 2)):
-        Pipeline(tmp_path, answerer, {6: found}).answer(question)
+        Pipeline(tmp_path, answerer, {6: found}).answer()
         assert answerer.n_calls == n_calls
 
 
@@ -340,18 +296,15 @@ def test_the_record_holds_what_was_read_and_why_claims_were_dropped(tmp_path: Pa
     """An answer that surprises is looked into afterwards; numbers alone do not say what the model
     had read."""
 
-    class HalfInventingAnswerer(QuotingAnswerer):
-        def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
-            given = super().draft(question, contexts).claims
-            elsewhere = DraftClaim(
-                "Iron rose.", (DraftCitation("other:1", "Iron rose in all groups by 5%"),)
-            )
-            wrong_number = DraftClaim("Ferritin fell by 99%.", given[0].citations)
-            return DraftAnswer((*given, elsewhere, wrong_number))
+    def half_invented(draft: DraftAnswer) -> DraftAnswer:
+        elsewhere = DraftClaim(
+            "Iron rose.", (DraftCitation("other:1", "Iron rose in all groups by 5%"),)
+        )
+        wrong_number = DraftClaim("Ferritin fell by 99%.", draft.claims[0].citations)
+        return DraftAnswer((*draft.claims, elsewhere, wrong_number))
 
-    trace = Pipeline(
-        tmp_path, HalfInventingAnswerer(), {6: replace(evidence(SMITH, JONES), queries=QUERIES)}
-    ).answer(Question(id="q1", question="Did ferritin fall, and why did it fall so fast?"))
+    by_k = {6: replace(evidence(SMITH, JONES), queries=QUERIES)}
+    trace = Pipeline(tmp_path, QuotingAnswerer(half_invented), by_k).answer(QUERIES[0].text)
 
     assert [context.text for context in trace.final.contexts] == [SMITH.text, JONES.text]
     assert [one.n_lost for one in trace.final.verified.outcomes] == [0, 0, 1, 0]
@@ -369,19 +322,19 @@ def test_the_record_holds_what_was_read_and_why_claims_were_dropped(tmp_path: Pa
 def test_events_tell_of_verified_claims_only(tmp_path: Path) -> None:
     """A page shows them as they come; what turns out to be invented must never have stood there."""
     by_k = {6: evidence(SMITH), 10: evidence(SMITH, JONES)}
-    events = list(
-        Pipeline(tmp_path, QuotingAnswerer(), by_k).events(Question(id="q1", question="Fall?"))
-    )
+    events = list(Pipeline(tmp_path, QuotingAnswerer(), by_k).events())
 
     assert [type(event) for event in events] == [
         *(Retrieved, ClaimVerified, Retrying),
         *(Retrieved, ClaimVerified, ClaimVerified, Finished),
     ]
-    invented = list(
-        Pipeline(
-            tmp_path / "other", InventingAnswerer(), {6: evidence(SMITH), 10: evidence(SMITH)}
-        ).events(Question(id="q1", question="Fall?"))
+
+    doubled = DraftClaim(
+        "Ferritin doubled.", (DraftCitation(SMITH.chunk_id, "Ferritin doubled in a day"),)
     )
+    inventing = QuotingAnswerer(lambda _draft: DraftAnswer((doubled,)))
+    by_k = {6: evidence(SMITH), 10: evidence(SMITH)}
+    invented = list(Pipeline(tmp_path / "other", inventing, by_k).events())
     assert (
         ClaimDropped(
             Reason.NO_CITATION, "Ferritin doubled.", "no place that it cites is in the sources"

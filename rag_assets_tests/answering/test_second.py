@@ -27,11 +27,12 @@ from rag_assets.answering.verify.verification import (
     VerifiedClaims,
 )
 from rag_assets.answering.wording import claim_note
-from rag_assets.core.domain import Chunk, Context, Evidence, Hit, Passage, Usage
+from rag_assets.core.domain import Chunk, Context, Evidence, Hit, Usage
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import AnsweringSettings
 from rag_assets.questions import Question
 from rag_assets_tests.answering.builders import WordEncoder, chunk, evidence
+from rag_assets_tests.search.retrieval.corpus import passage_of
 
 SMITH = chunk("smith2020", "Ferritin fell in all groups by 12% within a month.")
 JONES = chunk("jones2021", "Ferritin was lower in every group after four weeks.")
@@ -108,26 +109,7 @@ class Judge:
 
 def rated(relevance: float | None, *chunks: Chunk) -> Evidence:
     """Both as contexts, and as hits of that relevance."""
-    passages = [
-        Passage(
-            one.chunk_id,
-            one.chunk_id,
-            one.paper_id,
-            one.text,
-            9,
-            0,
-            9,
-            1,
-            1,
-            0,
-            len(one.text),
-            "",
-            "",
-            "",
-            "f",
-        )
-        for one in chunks
-    ]
+    passages = [passage_of(one.chunk_id, one.text, paper_id=one.paper_id, page=1) for one in chunks]
     hits = [
         Hit(n, 1.0, *both, relevance=relevance)
         for n, both in enumerate(zip(chunks, passages, strict=True), 1)
@@ -138,28 +120,27 @@ def rated(relevance: float | None, *chunks: Chunk) -> Evidence:
 BOTH = rated(0.9, SMITH, JONES)
 
 
-def events(
-    folder: Path,
-    writer: Writer,
-    found: Evidence,
-    question: Question = QUESTION,
-    scorer: SupportScorer | None = None,
-) -> Iterator[Event]:
-    scorer = scorer or EmbeddedSupport(WordEncoder())
-    pipeline = AnswerPipeline(
-        writer, scorer, kept_drafts(KeptFile(folder / "kept.sqlite3")), AnsweringSettings()
+def pipeline_of(
+    folder: Path, writer: Writer, scorer: SupportScorer | None = None
+) -> AnswerPipeline:
+    return AnswerPipeline(
+        writer,
+        scorer or EmbeddedSupport(WordEncoder()),
+        kept_drafts(KeptFile(folder / "kept.sqlite3")),
+        AnsweringSettings(),
     )
-    return pipeline.answer(question, lambda _question, _k: found)
+
+
+def events(
+    folder: Path, writer: Writer, found: Evidence, scorer: SupportScorer | None = None
+) -> Iterator[Event]:
+    return pipeline_of(folder, writer, scorer).answer(QUESTION, lambda _question, _k: found)
 
 
 def trace_of(
-    folder: Path,
-    writer: Writer,
-    found: Evidence,
-    question: Question = QUESTION,
-    scorer: SupportScorer | None = None,
+    folder: Path, writer: Writer, found: Evidence, scorer: SupportScorer | None = None
 ) -> AnswerTrace:
-    *_, last = events(folder, writer, found, question, scorer)
+    *_, last = events(folder, writer, found, scorer)
     assert isinstance(last, Finished)
     return last.trace
 
@@ -249,12 +230,7 @@ def test_a_reply_of_which_nothing_holds_says_nothing_about_the_papers_and_is_not
 def test_an_answer_is_made_anew_where_the_user_asks_for_it(tmp_path: Path) -> None:
     """A poor answer that is kept would stand for good."""
     writer = Writer([HOLDS, OF_JONES])
-    pipeline = AnswerPipeline(
-        writer,
-        EmbeddedSupport(WordEncoder()),
-        kept_drafts(KeptFile(tmp_path / "kept.sqlite3")),
-        AnsweringSettings(),
-    )
+    pipeline = pipeline_of(tmp_path, writer)
     for again, n_drafted in ((False, 1), (False, 1), (True, 2), (False, 2)):
         list(pipeline.adapted(AnswerOptions(again=again)).answer(QUESTION, lambda _q, _k: BOTH))
 
@@ -314,12 +290,7 @@ def test_a_part_that_the_model_misses_is_searched_by_itself_and_what_is_found_go
     """ "The sources do not say" stood under the heading of a section of the corpus: nobody had
     looked."""
     writer = Writer([HOLDS, OF_JONES], [OF_ZINC], missing=["does zinc shorten it"])
-    pipeline = AnswerPipeline(
-        writer,
-        EmbeddedSupport(WordEncoder()),
-        kept_drafts(KeptFile(tmp_path / "kept.sqlite3")),
-        AnsweringSettings(),
-    )
+    pipeline = pipeline_of(tmp_path, writer)
     searched: list[str] = []
 
     def retrieve(question: Question, _k: int) -> Evidence:
@@ -352,12 +323,7 @@ def test_a_part_that_is_not_found_is_told_with_how_much_was_read(
 ) -> None:
     """What stands in the other passages of the corpus nobody knows."""
     writer = Writer([HOLDS, OF_JONES], missing=["does zinc shorten it"])
-    pipeline = AnswerPipeline(
-        writer,
-        EmbeddedSupport(WordEncoder()),
-        kept_drafts(KeptFile(tmp_path / "kept.sqlite3")),
-        AnsweringSettings(),
-    )
+    pipeline = pipeline_of(tmp_path, writer)
 
     *_, last = pipeline.answer(TWICE, lambda question, _k: BOTH if question is TWICE else found)
 

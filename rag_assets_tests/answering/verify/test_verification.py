@@ -12,70 +12,74 @@ from rag_assets.answering.verify.verification import (
     with_verdicts,
 )
 from rag_assets.answering.wording import claim_note
-from rag_assets.core.domain import Box, Span, Support, Verification
+from rag_assets.core.domain import Box, Chunk, Citation, Span, Support, Verification
 from rag_assets_tests.answering.builders import chunk
 
 TEXT = "Ferritin fell in all groups by 12%. Nothing else changed during the study."
 
 
-def draft(chunk_id: str, quote: str) -> DraftAnswer:
-    """A claim in the words of its quote: nothing but the quote decides about it."""
-    return DraftAnswer((DraftClaim(quote or "A claim.", (DraftCitation(chunk_id, quote),)),))
+SOURCE = chunk("smith2020", TEXT)
+CUT = TEXT.index("Nothing")
+FELL = "Ferritin fell in all groups"
+
+
+def verified(source: Chunk, *quotes: str, claim: str | None = None) -> VerifiedClaims:
+    """What is kept of a claim with these quotes of one chunk; without words of its own it has those
+    of its quotes, which alone decide about it then."""
+    cited = tuple(DraftCitation(source.chunk_id, quote) for quote in quotes)
+    text = " ".join(quotes) or "A claim." if claim is None else claim
+    return verify(
+        DraftAnswer((DraftClaim(text, cited),)), {source.chunk_id: source}, "Did ferritin fall?"
+    )
+
+
+def citation(source: Chunk, quote: str) -> Citation:
+    [claim] = verified(source, quote).claims
+    [found] = claim.citations
+    return found
 
 
 def test_a_verbatim_quote_is_kept_with_the_page_it_stands_on() -> None:
     """The page comes from the place of the quote."""
     boxes = (Box(3, 0, 0, 1, 0.5), Box(4, 0, 0, 1, 0.5))
-    cut = TEXT.index("Nothing")
-    source = chunk(
-        "smith2020",
-        TEXT,
-        spans=(Span(0, cut, 3, 3, boxes[:1], 0), Span(cut, len(TEXT), 4, 4, boxes[1:], cut)),
-    )
+    spans = (Span(0, CUT, 3, 3, boxes[:1], 0), Span(CUT, len(TEXT), 4, 4, boxes[1:], CUT))
+    quote = "Nothing else changed during"
 
-    [claim] = verify(
-        draft(source.chunk_id, "Nothing else changed during"),
-        {source.chunk_id: source},
-        "Did ferritin fall?",
-    ).claims
+    found = citation(chunk("smith2020", TEXT, spans=spans), quote)
 
-    [citation] = claim.citations
-    assert (citation.page_start, citation.page_end, citation.boxes) == (4, 4, boxes[1:])
-    assert TEXT[citation.start : citation.end] == citation.quote == "Nothing else changed during"
-    assert citation.verification is Verification.EXACT
+    assert (found.page_start, found.page_end, found.boxes) == (4, 4, boxes[1:])
+    assert TEXT[found.start : found.end] == found.quote == quote
+    assert found.verification is Verification.EXACT
 
 
-def test_a_quote_that_ends_with_its_page_names_no_other() -> None:
+@pytest.mark.parametrize(("quote", "page"), [(TEXT[: CUT - 1], 3), (TEXT[CUT:], 4)])
+def test_a_quote_that_ends_with_its_page_names_no_other(quote: str, page: int) -> None:
     """The next page, or none behind the last, would send the reader away from where the quote
     stands."""
-    cut = TEXT.index("Nothing")
-    source = chunk("smith2020", TEXT, spans=(Span(0, cut, 3, 3), Span(cut, len(TEXT), 4, 4)))
+    spans = (Span(0, CUT, 3, 3), Span(CUT, len(TEXT), 4, 4))
 
-    for quote, page in ((TEXT[: cut - 1], 3), (TEXT[cut:], 4)):
-        [claim] = verify(draft(source.chunk_id, quote), {source.chunk_id: source}, "").claims
+    found = citation(chunk("smith2020", TEXT, spans=spans), quote)
 
-        assert (claim.citations[0].page_start, claim.citations[0].page_end) == (page, page)
+    assert (found.page_start, found.page_end) == (page, page)
 
 
-def test_a_quote_of_text_without_a_proven_page_has_no_page() -> None:
+CAPTION = "Table 1. Ferritin by group of runners."
+
+
+@pytest.mark.parametrize(
+    ("quote", "pages"), [(CAPTION, (None, None)), ("runners.\nFerritin fell in all", (None, 3))]
+)
+def test_a_quote_of_text_without_a_proven_page_has_no_page(
+    quote: str, pages: tuple[int | None, int | None]
+) -> None:
     """A caption above the rows of a table is not proven by the rows; a guess would be an invented
     page."""
-    caption = "Table 1. Ferritin by group of runners.\n"
-    source = chunk(
-        "smith2020", caption + TEXT, spans=(Span(len(caption), len(caption + TEXT), 3, 3),)
-    )
+    text = f"{CAPTION}\n{TEXT}"
+    spans = (Span(len(CAPTION) + 1, len(text), 3, 3),)
 
-    [of_caption] = verify(
-        draft(source.chunk_id, caption.strip()), {source.chunk_id: source}, "Did ferritin fall?"
-    ).claims
-    [across] = verify(
-        draft(source.chunk_id, "runners.\nFerritin fell in all"),
-        {source.chunk_id: source},
-        "Did ferritin fall?",
-    ).claims
+    found = citation(chunk("smith2020", text, spans=spans), quote)
 
-    assert (of_caption.citations[0].page_start, of_caption.citations[0].page_end) == (None, None)
-    assert (across.citations[0].page_start, across.citations[0].page_end) == (None, 3)
+    assert (found.page_start, found.page_end) == pages
 
 
 @pytest.mark.parametrize(
@@ -85,74 +89,48 @@ def test_a_quote_of_text_without_a_proven_page_has_no_page() -> None:
 )
 def test_what_is_not_in_the_source_is_dropped_and_counted(quote: str) -> None:
     """An invented quote that survives is the one failure this project exists to prevent."""
-    source = chunk("smith2020", TEXT)
+    found = verified(SOURCE, quote)
 
-    verified = verify(
-        draft(source.chunk_id, quote), {source.chunk_id: source}, "Did ferritin fall?"
-    )
-
-    assert verified.claims == ()
-    assert verified.n_dropped_citations == 1
+    assert (found.claims, found.n_dropped_citations) == ((), 1)
 
 
 @pytest.mark.parametrize("dots", [" … ", " ... ", "…", " [...] ", " […] ", " (...) "])
 def test_a_quote_with_an_ellipsis_becomes_one_citation_for_each_sentence(dots: str) -> None:
     """Each part must be where a reader looks for it."""
-    source = chunk(
-        "smith2020",
-        "Ferritin fell in all groups by 12%. Zinc rose. Iron also changed during the study.",
-    )
+    last = "Iron also changed during the study."
+    source = chunk("smith2020", f"{FELL} by 12%. Zinc rose. {last}")
 
-    quote = f"Ferritin fell in all groups{dots}Iron also changed during the study."
-    [claim] = verify(draft(source.chunk_id, quote), {source.chunk_id: source}, "").claims
+    [claim] = verified(source, f"{FELL}{dots}{last}").claims
 
-    assert [one.quote for one in claim.citations] == [
-        "Ferritin fell in all groups",
-        "Iron also changed during the study.",
-    ]
+    assert [one.quote for one in claim.citations] == [FELL, last]
 
 
 def test_a_claim_without_words_is_not_published() -> None:
     """A quote under an empty line answers nothing, and is counted as an answer."""
-    source = chunk("smith2020", TEXT)
-    cited = (DraftCitation(source.chunk_id, "Ferritin fell in all groups"),)
-
-    assert (
-        verify(DraftAnswer((DraftClaim(" \n", cited),)), {source.chunk_id: source}, "").claims == ()
-    )
+    assert verified(SOURCE, FELL, claim=" \n").claims == ()
 
 
 def test_a_quote_given_twice_is_one_citation() -> None:
     """Evidence repeated would look like more evidence."""
-    source = chunk("smith2020", TEXT)
-    cited = (DraftCitation(source.chunk_id, "Ferritin fell in all groups"),) * 2
-
-    [claim] = verify(
-        DraftAnswer((DraftClaim("It fell.", cited),)), {source.chunk_id: source}, ""
-    ).claims
+    [claim] = verified(SOURCE, FELL, FELL, claim="It fell.").claims
 
     assert len(claim.citations) == 1
 
 
 def test_a_citation_of_text_that_a_model_wrote_says_so() -> None:
     """A figure's description is not the authors' word."""
-    source = replace(chunk("smith2020", TEXT), is_generated=True)
-
-    [claim] = verify(
-        draft(source.chunk_id, "Ferritin fell in all groups"), {source.chunk_id: source}, ""
-    ).claims
-
-    assert claim.citations[0].is_generated
+    assert citation(replace(SOURCE, is_generated=True), FELL).is_generated
 
 
 def test_words_that_were_copied_are_found_in_any_source_that_was_read() -> None:
     """Right words under a wrong number cost every claim of an answer, though all sources were of
     one paper."""
-    other, source = chunk("jones2021", "Iron is a metal that rusts."), chunk("smith2020", TEXT)
-    given = {one.chunk_id: one for one in (other, source)}
+    other = chunk("jones2021", "Iron is a metal that rusts.")
+    given = {one.chunk_id: one for one in (other, SOURCE)}
 
     for named in ("", other.chunk_id, "elsewhere:abc"):
-        [claim] = verify(draft(named, "Ferritin fell in all groups"), given, "").claims
+        proposed = DraftAnswer((DraftClaim(FELL, (DraftCitation(named, FELL),)),))
+        [claim] = verify(proposed, given, "").claims
         assert [one.paper_id for one in claim.citations] == ["smith2020"]
 
 
@@ -177,18 +155,10 @@ def test_a_cited_place_is_published_as_it_stands() -> None:
 
 def test_a_claim_keeps_its_good_citation_when_another_is_dropped() -> None:
     """One bad quote must not cost a well-supported claim."""
-    source = chunk("smith2020", TEXT)
-    good = DraftCitation(source.chunk_id, "Ferritin fell in all groups")
-    bad = DraftCitation(source.chunk_id, "Ferritin doubled in all groups")
+    found = verified(SOURCE, FELL, "Ferritin doubled in all groups", claim="It fell.")
 
-    verified = verify(
-        DraftAnswer((DraftClaim("It fell.", (good, bad)),)),
-        {source.chunk_id: source},
-        "Did ferritin fall?",
-    )
-
-    assert len(verified.claims[0].citations) == 1
-    assert verified.n_dropped_citations == 1
+    assert len(found.claims[0].citations) == 1
+    assert found.n_dropped_citations == 1
 
 
 @pytest.mark.parametrize(
@@ -200,13 +170,11 @@ def test_a_judge_may_overrule_a_doubt_and_never_a_proven_contradiction(
 ) -> None:
     """A model that nods at everything would publish numbers that stand nowhere; rules alone drop no
     claim for its words."""
-    source = chunk("smith2020", TEXT)
-    proposed = DraftAnswer((DraftClaim(claim, (DraftCitation(source.chunk_id, TEXT),)),))
-    verified = verify(proposed, {source.chunk_id: source}, "")
+    proposed = verified(SOURCE, TEXT, claim=claim)
 
     def looked(judged: float | None, why: str = "", *, is_own: bool = False) -> VerifiedClaims:
         scoring = Scoring((Support(1.0, judged, why),), is_own=is_own)
-        return with_verdicts(verified, scoring, "")
+        return with_verdicts(proposed, scoring, "")
 
     def marks(found: VerifiedClaims) -> list[str]:
         return [one.support.why for one in found.claims if one.support]
@@ -236,13 +204,10 @@ def test_a_claim_carried_in_part_is_mended_by_its_judge_or_marked_with_the_reaso
 ) -> None:
     """A mark leaves the reader to find the right statement; a judge's sentence that the rules
     refute is no mending."""
-    source, text = chunk("smith2020", TEXT), "Ferritin fell in all the groups of Rome."
-    draft = DraftAnswer((DraftClaim(text, (DraftCitation(source.chunk_id, TEXT),)),))
-    verified = verify(draft, {source.chunk_id: source}, "")
+    text = "Ferritin fell in all the groups of Rome."
+    scoring = Scoring((Support(1.0, 0.5, "Rome is not named"),), (corrected,))
 
-    looked = with_verdicts(
-        verified, Scoring((Support(1.0, 0.5, "Rome is not named"),), (corrected,)), ""
-    )
+    looked = with_verdicts(verified(SOURCE, TEXT, claim=text), scoring, "")
 
     (claim,) = looked.claims
     assert claim.support is not None

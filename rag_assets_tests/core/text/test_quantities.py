@@ -1,73 +1,57 @@
 """Which numbers of a text are quantities, and what they measure."""
 
-from decimal import Decimal
-
 import pytest
 
 from rag_assets.core.text.quantities import quantities
 from rag_assets_tests.cpu_limit import ends_in_time
 
 
-def found(text: str) -> list[tuple[Decimal, str]]:
-    return [(one.value, one.kind) for one in quantities(text)]
+def found(text: str) -> str:
+    return "; ".join(f"{one.value.normalize():f} {one.kind}" for one in quantities(text))
 
 
 @pytest.mark.parametrize(
     ("text", "values"),
     [
-        ("1,200 or 1 200 or 1200 people", [(1200, "plain")] * 3),
-        ("r = -0.3 and d = .45", [("-0.3", "plain"), ("0.45", "plain")]),
-        ("5-7 mg", [("0.005", "mass"), ("0.007", "mass")]),
-        ("3.2 ± 1.1%", [("3.2", "percent"), ("1.1", "percent")]),
+        ("1,200 or 1 200 or 1200 people", "1200 plain; 1200 plain; 1200 plain"),
+        ("r = -0.3 and d = .45", "-0.3 plain; 0.45 plain"),
+        ("5-7 mg", "0.005 mass; 0.007 mass"),
+        ("3.2 ± 1.1%", "3.2 percent; 1.1 percent"),
+        ("1 × 10^3 cells, 2e-3, 4 × 10⁻²", "1000 plain; 0.002 plain; 0.04 plain"),
+        ("twelve patients for two weeks in 2020", "12 plain; 1209600 time; 2020 year"),
+        ("begun (May 2013), again (Since 2014)", "2013 year; 2014 year"),
+        ("2000 patients, n = 1999", "2000 plain; 1999 plain"),
+        ("1.2 million people", "1200000 plain"),
+        ("5 ng/mL (p < .001)", "0.000005 mass/volume; 0.001 p value"),
+        ("type 2 diabetes", "2 type"),
+        ("in the 1990s, in their 50s, for 50s", "1990 decade; 50 decade; 50 time"),
+        ("for 1990 s, for 1995s", "1990 time; 1995 time"),
+        ("in ٢٠١٣, of 9​0%", "2013 year; 90 percent"),
+        ("2 × 105 and 2 × 105.5", "2 plain; 105 plain; 2 plain; 105.5 plain"),
+        ("over 4G and 5 G networks, 4 g of salt", "5 plain; 4 mass"),
+        ("110M words, 5 M people, 2.5 bn", "110000000 plain; 5000000 plain; 2500000000 plain"),
+        ("$2M, €2.5m and £3k", "2000000 dollars; 2500000 euros; 3000 pounds sterling"),
+        ("of 20 M = 3", "20 plain; 3 plain"),
+        ("0·71 and 5·10^3", "0.71 plain; 5000 plain"),
+        ("10 m², 10 m2", "10 length^2; 10 length^2"),
+        ("10 cm³", "0.00001 length^3"),
+        ("120 mm Hg", "15998.64 pressure"),
+        ("10<sup>5</sup> cells, <b>90</b>%", "100000 plain; 90 percent"),
+        ("2002–03 and 2020-03", "2002 year; 2003 year; 2020 year; 3 plain"),
+        ("(7) mg, [7] mg, *7* mg, _7 mg_", "0.007 mass; 0.007 mass; 0.007 mass; 0.007 mass"),
         (
-            "1 × 10^3 cells, 2e-3, 4 × 10⁻²",
-            [(1000, "plain"), ("0.002", "plain"), ("0.04", "plain")],
+            "1O%, 9О%, ٩٠٪, mortality⁹⁰%, x90%",
+            "10 percent; 90 percent; 90 percent; 90 percent; 90 percent",
         ),
-        (
-            "twelve patients for two weeks in 2020",
-            [(12, "plain"), (1209600, "time"), (2020, "year")],
-        ),
-        ("begun (May 2013), again (Since 2014)", [(2013, "year"), (2014, "year")]),
-        ("2000 patients, n = 1999", [(2000, "plain"), (1999, "plain")]),
-        ("1.2 million people", [(1200000, "plain")]),
-        ("5 ng/mL (p < .001)", [("0.000005", "mass/volume"), ("0.001", "p value")]),
-        ("type 2 diabetes", [(2, "type")]),
-        ("in the 1990s, in their 50s, for 50s", [(1990, "decade"), (50, "decade"), (50, "time")]),
-        ("for 1990 s, for 1995s", [(1990, "time"), (1995, "time")]),
-        ("in ٢٠١٣, of 9​0%", [(2013, "year"), (90, "percent")]),
-        ("2 × 105 and 2 × 105.5", [(2, "plain"), (105, "plain"), (2, "plain"), ("105.5", "plain")]),
-        ("over 4G and 5 G networks, 4 g of salt", [(5, "plain"), (4, "mass")]),
-        (
-            "110M words, 5 M people, 2.5 bn",
-            [(110000000, "plain"), (5000000, "plain"), (2500000000, "plain")],
-        ),
-        (
-            "$2M, €2.5m and £3k",
-            [(2000000, "dollars"), (2500000, "euros"), (3000, "pounds sterling")],
-        ),
-        ("of 20 M = 3", [(20, "plain"), (3, "plain")]),
-        ("0·71 and 5·10^3", [("0.71", "plain"), (5000, "plain")]),
-        ("10 m², 10 m2", [(10, "length^2")] * 2),
-        ("10 cm³", [("0.00001", "length^3")]),
-        ("120 mm Hg", [("15998.64", "pressure")]),
-        ("10<sup>5</sup> cells, <b>90</b>%", [(100000, "plain"), (90, "percent")]),
-        ("2002–03 and 2020-03", [(2002, "year"), (2003, "year"), (2020, "year"), (3, "plain")]),
-        ("(7) mg, [7] mg, *7* mg, _7 mg_", [("0.007", "mass")] * 4),
-        ("1O%, 9О%, ٩٠٪, mortality⁹⁰%, x90%", [(10, "percent"), *[(90, "percent")] * 4]),
-        ("10² %", [(100, "percent")]),
-        ("5‰, a hundred percent", [("0.5", "percent"), (100, "percent")]),
-        ("2 ounces", [("56.69904625", "mass")]),
-        (
-            "5 g mL-1, 5 g L-1, 5 mL/kg",
-            [(5000, "mass/volume"), (5, "mass/volume"), ("0.000005", "volume/mass")],
-        ),
+        ("10² %", "100 percent"),
+        ("5‰, a hundred percent", "0.5 percent; 100 percent"),
+        ("2 ounces", "56.69904625 mass"),
+        ("5 g mL-1, 5 g L-1, 5 mL/kg", "5000 mass/volume; 5 mass/volume; 0.000005 volume/mass"),
     ],
 )
-def test_numbers_are_read_with_what_they_measure(
-    text: str, values: list[tuple[str | int, str]]
-) -> None:
+def test_numbers_are_read_with_what_they_measure(text: str, values: str) -> None:
     """Numbers that are read wrongly accuse true claims and acquit false ones."""
-    assert found(text) == [(Decimal(value), kind) for value, kind in values]
+    assert found(text) == values
 
 
 @pytest.mark.parametrize(
@@ -84,7 +68,7 @@ def test_numbers_are_read_with_what_they_measure(
 )
 def test_digits_in_names_and_references_are_no_quantities(text: str) -> None:
     """A claim about COVID-19 must not be held against a quote about IL-6."""
-    assert found(text) == []
+    assert found(text) == ""
 
 
 @pytest.mark.parametrize(
