@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from rag_assets.questions.conversations import (
     open_rewriting_model,
     standalone,
 )
-from rag_assets_testing.wire import BadKey, Reply, Wire, WireServer
+from rag_assets_testing.wire import BadKey, ProtocolName, Reply, WireServer, use_wire_environment
 from rag_assets_tests.hosted.models import HURRIED, MODELS
 
 ANSWER = {
@@ -31,33 +32,34 @@ def reply(question: str, *paper_ids: str) -> Reply:
     return Reply(json.dumps({"question": question, "paper_ids": paper_ids}))
 
 
-@pytest.fixture
-def server(request: pytest.FixtureRequest, wire: Wire) -> WireServer:
-    return wire(getattr(request, "param", "openai"))
-
-
-@pytest.fixture
-def model(server: WireServer, tmp_path: Path) -> Iterator[RewritingModel]:
+@contextmanager
+def rewriting(
+    server: WireServer, monkeypatch: pytest.MonkeyPatch, data: Path
+) -> Iterator[RewritingModel]:
+    use_wire_environment(monkeypatch, server)
     values: dict[str, Any] = {"model": f"{server.protocol_name}:{MODELS[server.protocol_name]}"}
     settings = Settings.model_validate(
-        {"data_dir": str(tmp_path), "answering": values, "model_access": HURRIED}
+        {"data_dir": str(data), "answering": values, "model_access": HURRIED}
     )
     with Connections(settings.model_access) as connections:
-        opened = open_rewriting_model(settings, connections)
-        assert opened is not None
-        yield opened
+        model = open_rewriting_model(settings, connections)
+        assert model is not None
+        yield model
 
 
-@pytest.mark.parametrize("server", list(MODELS), indirect=True)
+@pytest.mark.parametrize("provider", list(MODELS))
 def test_a_model_completes_a_follow_up_from_what_was_said(
-    server: WireServer, model: RewritingModel
+    provider: ProtocolName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Through every provider's real SDK; the model reads questions and answers as data."""
-    server.answer_with(
-        reply("How much memory do the 128 numbers per token of ColBERT take?", "late_interaction")
-    )
+    with WireServer(provider) as server, rewriting(server, monkeypatch, tmp_path) as model:
+        server.answer_with(
+            reply(
+                "How much memory do the 128 numbers per token of ColBERT take?", "late_interaction"
+            )
+        )
 
-    read = standalone(FOLLOW_UP, [LAST], model)
+        read = standalone(FOLLOW_UP, [LAST], model)
 
     assert read.question == "How much memory do the 128 numbers per token of ColBERT take?"
     assert read.is_rewritten
@@ -80,23 +82,25 @@ def test_a_model_completes_a_follow_up_from_what_was_said(
     ],
 )
 def test_a_rewriting_that_adds_to_what_was_said_is_not_used(
-    bad: Reply, server: WireServer, model: RewritingModel
+    bad: Reply, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An answer to a question with a foreign name or number in it would be right, and about
     something else."""
-    server.answer_with(bad, bad)
+    with WireServer("openai") as server, rewriting(server, monkeypatch, tmp_path) as model:
+        server.answer_with(bad, bad)
 
-    assert standalone(FOLLOW_UP, [LAST], model) == standalone(FOLLOW_UP, [LAST])
+        assert standalone(FOLLOW_UP, [LAST], model) == standalone(FOLLOW_UP, [LAST])
 
 
 def test_rules_decide_while_the_model_cannot_be_asked(
-    server: WireServer, model: RewritingModel
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A follow-up must not fail because of a model, and must not wait for it again and again."""
-    server.answer_with(BadKey())
+    with WireServer("openai") as server, rewriting(server, monkeypatch, tmp_path) as model:
+        server.answer_with(BadKey())
 
-    first = standalone("How does it score passages?", [LAST], model)
-    second = standalone("How does it score passages?", [LAST], model)
+        first = standalone("How does it score passages?", [LAST], model)
+        second = standalone("How does it score passages?", [LAST], model)
 
     assert first.question == second.question == "How does it score passages? (What is ColBERT)"
     assert len(server.requests) == 1
