@@ -29,12 +29,12 @@ from rag_assets.core.domain import (
 )
 from rag_assets.core.errors import DocumentLimit, UnreadableDocument
 from rag_assets.core.settings import ParsingSettings
-from rag_assets.parsing.formats.tei.coords import areas_of
 from rag_assets.parsing.formats.tei.elements import (
     CHOICES,
     REFERENCES,
     SECTIONS,
     TEI_ROOTS,
+    areas_of,
     heading_of,
     is_unread,
     name_of,

@@ -10,8 +10,7 @@ from itertools import pairwise
 from lxml import etree
 
 from rag_assets.core.domain import BlockKind, Cell, Zone
-from rag_assets.parsing.formats.tei.coords import areas_of
-from rag_assets.parsing.formats.tei.elements import FLOATS, name_of
+from rag_assets.parsing.formats.tei.elements import FLOATS, areas_of, name_of
 from rag_assets.parsing.formats.tei.text import InlineReader, SetAside, TextRun, UnplacedBlock
 from rag_assets.parsing.shared.table_rows import CELL_SEPARATOR, Columns, cell_span
 from rag_assets.parsing.tables import read_table, split_title

@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from rag_assets.core.domain import BlockKind, Box, Span
-from rag_assets.parsing.formats.tei.coords import Area, boxes_of, whole_lines
+from rag_assets.parsing.formats.tei.elements import Area, boxes_of, whole_lines
 from rag_assets.parsing.formats.tei.text import Mark, TextRun, UnplacedBlock
 from rag_assets.parsing.places.matching import longest_ascending
 

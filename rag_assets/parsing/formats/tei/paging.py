@@ -16,7 +16,7 @@ from operator import itemgetter
 from lxml import etree
 
 from rag_assets.core.domain import Block, BlockKind, PageSource, Span, Zone
-from rag_assets.parsing.formats.tei.coords import Area, areas_of, page_sizes
+from rag_assets.parsing.formats.tei.elements import Area, areas_of, page_sizes
 from rag_assets.parsing.formats.tei.pages import (
     FLOAT_KINDS,
     Layout,

@@ -12,7 +12,6 @@ from lxml import etree
 
 from rag_assets.core.domain import STATEMENTS_HEADING, BlockKind, Zone
 from rag_assets.core.text.headings import HeadingNumber, heading_number
-from rag_assets.parsing.formats.tei.coords import areas_of
 from rag_assets.parsing.formats.tei.elements import (
     BLOCKS,
     FLOATS,
@@ -20,6 +19,7 @@ from rag_assets.parsing.formats.tei.elements import (
     PARAGRAPHS,
     SECTIONS,
     TEXT_UNITS,
+    areas_of,
     heading_of,
     holds_blocks,
     is_block_note,

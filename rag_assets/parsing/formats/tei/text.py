@@ -18,12 +18,13 @@ from lxml import etree
 
 from rag_assets.core.domain import BlockKind, Cell, Zone
 from rag_assets.core.errors import DocumentLimit, UnreadableDocument
-from rag_assets.parsing.formats.tei.coords import Area, areas_of
 from rag_assets.parsing.formats.tei.elements import (
     CHOICES,
     RUNNING,
     SEPARATED,
     TEXT_UNITS,
+    Area,
+    areas_of,
     is_block_note,
     is_number_mark,
     is_unread,
