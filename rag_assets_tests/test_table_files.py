@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from rag_assets.core import table_files
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.table_files import (
     ROWS_A_GROUP,
@@ -183,3 +184,26 @@ def test_rows_are_looked_up_in_the_groups_that_hold_them(tmp_path: Path) -> None
     assert OpenTable(path).values(asked, ids_of) == [f"a#{row}" for row in asked]
     assert decoded == [2, 1, 1]
     assert pq.ParquetFile(path).metadata.num_row_groups == 3
+
+
+def test_a_group_is_read_once_while_it_is_in_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A question asks for rows of the same groups several times; all groups fill the memory."""
+    path = tmp_path / "passages.parquet"
+    write_table(pa.concat_tables([ROWS.slice(0, 1)] * (3 * ROWS_A_GROUP)), path, {})
+    n_read: list[int] = []
+    read = pq.ParquetFile.read_row_group
+
+    def counted(file: pq.ParquetFile, number: int, **options: bool) -> pa.Table:
+        n_read.append(number)
+        return read(file, number, **options)
+
+    monkeypatch.setattr(pq.ParquetFile, "read_row_group", counted)
+    monkeypatch.setattr(table_files, "_MOST_KEPT", 2)
+    table = OpenTable(path)
+
+    for group in (0, 1, 0, 2, 0, 1):
+        table.values([group * ROWS_A_GROUP], lambda rows: rows["passage_id"].to_pylist())
+
+    assert n_read == [0, 1, 2, 1], "the group that was not used for longest goes first"

@@ -12,9 +12,12 @@ in `tables`.
 
 import json
 import logging
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
@@ -41,6 +44,9 @@ logger = logging.getLogger(__name__)
 ROWS_A_GROUP = 200
 """Number of rows in a group, all of which are decoded to read one row. With smaller groups, the
 footer grows, which an open table keeps in memory."""
+_MOST_KEPT = 16
+"""Groups that an open table keeps, some 10 MB: a question reads the same few ones several times, for
+the best passages, their neighbours and their chunks."""
 PROVENANCE_KEY = b"rag_assets"
 SHARD_PREFIX = "part-"
 _MOST_TRIES = 5
@@ -311,8 +317,10 @@ class OpenTable:
             (file, number) for file in self._files for number in range(file.metadata.num_row_groups)
         ]
         self._sizes = [size for file in self._files for size in group_sizes(file)]
-        self._starts = np.cumsum([0, *self._sizes])
+        self._starts = [0, *accumulate(self._sizes)]
         """Index of the first row of each group, and at the end the number of all rows."""
+        self._kept: dict[int, pa.Table] = {}
+        """The groups used last, the latest at the end."""
 
     def columns(self, names: Sequence[str]) -> pa.Table:
         """These columns of all rows. Raises MissingInput when a file is damaged."""
@@ -325,23 +333,29 @@ class OpenTable:
         convert: returns one value for each row of a table. Raises MissingInput when a file is
         damaged.
         """
-        wanted, positions = np.unique(np.asarray(rows, np.int64), return_inverse=True)
-        groups = np.searchsorted(self._starts, wanted, side="right") - 1
-        found: list[T] = []
-        """The values of `wanted`, which are sorted."""
-        for group in np.unique(groups).tolist():
-            rows_in_group = (wanted[groups == group] - self._starts[group]).tolist()
-            table = self._group(group)
+        wanted = np.asarray(rows, np.int64).tolist()
+        by_group: defaultdict[int, list[int]] = defaultdict(list)
+        for row in sorted(set(wanted)):
+            by_group[bisect_right(self._starts, row) - 1].append(row)
+        found: dict[int, T] = {}
+        for group, rows_of_group in by_group.items():
+            table, start = self._group(group), self._starts[group]
             # not `take`, which would import pandas: 35 MB
-            found += convert(pa.concat_tables([table.slice(row, 1) for row in rows_in_group]))
-        return [found[position] for position in positions.tolist()]
+            parts = [table.slice(row - start, 1) for row in rows_of_group]
+            found |= zip(rows_of_group, convert(pa.concat_tables(parts)), strict=True)
+        return [found[row] for row in wanted]
 
     def _group(self, number: int) -> pa.Table:
         """The rows of a group, counted over all files."""
         file, group = self._groups[number]
         with self._usable(), self._lock:
-            table = file.read_row_group(group, use_threads=False)
-            demand_rows(table.num_rows, self._sizes[number])
+            table = self._kept.pop(number, None)
+            if table is None:
+                table = file.read_row_group(group, use_threads=False)
+                demand_rows(table.num_rows, self._sizes[number])
+            self._kept[number] = table  # as the last
+            if len(self._kept) > _MOST_KEPT:
+                del self._kept[next(iter(self._kept))]
         return table
 
     @contextmanager

@@ -8,11 +8,12 @@ and ids of chunks are the same on every machine.
 import gzip
 import hashlib
 import importlib.util
+import json
 import math
 import re
 import zlib
 from binascii import a2b_base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -107,7 +108,15 @@ def _loaded(file: Path) -> "Tokenizer":
 def is_frequent_word(word: str) -> bool:
     """Whether a word, in capitals or not, is one of the about 25,000 English words that are a
     single token of the packaged model."""
-    return _loaded(packaged_model_folder() / "tokenizer.json").token_to_id(word.lower()) is not None
+    return word.lower() in _vocabulary()
+
+
+@cache
+def _vocabulary() -> Mapping[str, int]:
+    """The tokens of the packaged model; read as JSON, in a third of the time of its library."""
+    described = json.loads((packaged_model_folder() / "tokenizer.json").read_bytes())
+    vocabulary: Mapping[str, int] = described["model"]["vocab"]
+    return vocabulary
 
 
 class WordPieceCounter:

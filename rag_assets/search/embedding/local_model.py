@@ -17,7 +17,8 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -28,7 +29,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_assets.core.errors import MissingModel
-from rag_assets.core.incremental import STAGED_SUFFIX, file_sha256, read_sealed, sealed_json
+from rag_assets.core.incremental import (
+    STAGED_SUFFIX,
+    file_sha256,
+    read_sealed,
+    sealed_json,
+    stamp_of,
+    write_atomically,
+)
 from rag_assets.core.text.tokens import REINSTALL, ModelTokenizer, packaged_model_folder
 from rag_assets.search.embedding.base import (
     EMBEDDINGS,
@@ -93,7 +101,7 @@ def checked_file(path: Path, sha256: str, model: str = "the official all-MiniLM-
 logger = logging.getLogger(__name__)
 
 MODEL_MANIFEST = "manifest.json"
-_MODEL = "model.onnx"
+_MODEL, _RECORD = "model.onnx", "checked.json"
 _ABANDONED_AFTER_S = 600.0
 
 
@@ -105,8 +113,11 @@ def ready_folder(folder: Path, write: Callable[[Path], None]) -> Path:
     write: puts the model's files into an empty folder. Raises OSError if there is no room for the
     temporary folder either.
     """
-    if folder.exists() and not (damage := damage_of(folder)):
-        return folder
+    if folder.exists():
+        record = folder / _RECORD
+        files = [file for file in folder.iterdir() if file != record]
+        if not (damage := damage_since(record, files, lambda: damage_of(folder))):
+            return folder
     try:
         if folder.exists():
             logger.warning("%s: building the model again.", damage)
@@ -165,6 +176,18 @@ def damage_of(folder: Path) -> str:
     except OSError as error:
         return f"{folder} is incomplete ({error})"
     return ""
+
+
+def damage_since(record: Path, files: Iterable[Path], damage: Callable[[], str]) -> str:
+    """What `damage` says, which reads the files. While their inodes, sizes and times are as in
+    `record`, which is written when it found nothing, it is not called again."""
+    stamps = {str(file): list(stamp_of(file)) for file in files}
+    if read_sealed(record) == stamps:
+        return ""
+    if not (found := damage()):
+        with suppress(OSError):  # a folder that may only be read
+            write_atomically(record, sealed_json(stamps))
+    return found
 
 
 def _publish(staged: Path, folder: Path) -> None:
@@ -345,21 +368,21 @@ class MultilingualE5(LocalModel):
         )
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        tokenizer = unpacked_e5()[1]
+        tokenizer = unpacked_e5(self._models_folder)[1]
         return [len(tokenizer.tokens(text)[0]) + 2 for text in texts]
 
     def _tokenized(self, text: str, role: Role) -> tuple[Sequence[int], NDArray[np.int32]]:
-        tokenizer = unpacked_e5()[1]
+        tokenizer = unpacked_e5(self._models_folder)[1]
         prefix, _ = tokenizer.tokens(f"{role}: ")
         ids, spans = tokenizer.tokens(text)
         n_read = min(len(ids), self.facts.max_tokens - 2)
         return [tokenizer.start, *prefix, *ids[:n_read], tokenizer.end], spans[:n_read]
 
     def _inputs(self, ids: Sequence[int]) -> dict[str, NDArray[Any]]:
-        return {EMBEDDINGS: unpacked_e5()[0].embeddings(ids)[np.newaxis]}
+        return {EMBEDDINGS: unpacked_e5(self._models_folder)[0].embeddings(ids)[np.newaxis]}
 
     def _write(self, folder: Path) -> None:
-        packed = unpacked_e5()[0]
+        packed = unpacked_e5(self._models_folder)[0]
         shape = BertShape(
             packed.n_layers, packed.n_heads, packed.n_hidden, packed.epsilon, is_fed_embeddings=True
         )
@@ -367,11 +390,26 @@ class MultilingualE5(LocalModel):
 
 
 @cache
-def unpacked_e5() -> tuple[PackedModel, UnigramTokenizer]:
-    """The packaged multilingual-e5-small and its tokenizer, opened once. Raises MissingModel if its
-    file is not installed or is another one."""
+def unpacked_e5(models_folder: Path) -> tuple[PackedModel, UnigramTokenizer]:
+    """The packaged multilingual-e5-small and its tokenizer. Raises MissingModel if its
+    file is not installed or is another one.
+
+    models_folder: keeps the record of the file's last check, see `damage_since`.
+    """
     file = packaged_model_folder("rag_assets_e5") / "e5-small-q4.bin"
-    packed = PackedModel(checked_file(file, E5_SHA256, "multilingual-e5-small"))
+
+    def damage() -> str:
+        checked_file(file, E5_SHA256, "multilingual-e5-small")
+        return ""
+
+    record = models_folder / f"{file.stem}-{E5_SHA256[:12]}.json"
+    damage_since(record, [file] if file.exists() else [], damage)
+    return _opened_e5(file)
+
+
+@cache
+def _opened_e5(file: Path) -> tuple[PackedModel, UnigramTokenizer]:
+    packed = PackedModel(file)
     return packed, UnigramTokenizer(packed.pieces)
 
 

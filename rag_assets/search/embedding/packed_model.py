@@ -19,10 +19,11 @@ import math
 import mmap
 import re
 import struct
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,8 @@ _NORMS = {"aln": "attention.output.LayerNorm", "oln": "output.LayerNorm"}
 class Pieces:
     """Contents of a Unigram tokenizer. The id of a piece is its index."""
 
-    texts: Sequence[str]
+    texts: Sequence[bytes]
+    """In UTF-8."""
     scores: Sequence[float]
     """Logarithms of probabilities."""
     start: int
@@ -82,7 +84,7 @@ class PackedModel:
             character, n_others = self._next("IB")
             replaced[character] = "".join(map(chr, self._next(f"{n_others}I")))
         # all pieces follow each other in one text; piece i is between bound i and bound i + 1
-        texts = [text[a:b].decode() for a, b in pairwise(bounds)]
+        texts = [text[a:b] for a, b in pairwise(bounds)]
         self.pieces = Pieces(texts, scores, start, end, unknown, replaced)
         self._tensors: dict[str, tuple[int, int]] = {}
         """By name, the offset of a tensor in the file and how many numbers it has."""
@@ -162,7 +164,7 @@ class UnigramTokenizer:
         self._ids = dict(zip(pieces.texts, range(len(pieces.texts)), strict=True))
         self._scores = pieces.scores
         self._replaced = pieces.replaced
-        self._longest = max(map(len, self._ids))  # in characters
+        self._longest = max(map(len, self._ids))  # in bytes
         self._unknown_score = min(pieces.scores) - _LESS_THAN_ALL
         self._cached_pieces = lru_cache(_KEPT_WORDS)(self._best_pieces)
 
@@ -196,11 +198,15 @@ class UnigramTokenizer:
         the greatest sum for the first `end` characters, `last[end]` the start and the id of the
         last piece in it. An unknown character is a piece by itself."""
         text = _BEFORE_WORD + word
+        encoded = text.encode("utf-8", "surrogatepass")
+        # the bytes before each character, and at the end the number of all bytes
+        places = [0, *accumulate(len(one.encode("utf-8", "surrogatepass")) for one in text)]
         best = [0.0, *[-math.inf] * len(text)]
         last: list[tuple[int, int]] = [(0, 0)] * len(best)
         for start in range(len(text)):
-            for end in range(start + 1, min(start + self._longest, len(text)) + 1):
-                id_ = self._ids.get(text[start:end])
+            stop = bisect_right(places, places[start] + self._longest)
+            for end in range(start + 1, max(start + 2, stop)):
+                id_ = self._ids.get(encoded[places[start] : places[end]])
                 if id_ is None and end > start + 1:
                     continue
                 score = self._unknown_score if id_ is None else self._scores[id_]

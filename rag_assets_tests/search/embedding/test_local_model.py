@@ -14,11 +14,13 @@ import numpy as np
 import pytest
 
 from rag_assets.core.errors import MissingModel
-from rag_assets.core.incremental import file_sha256
+from rag_assets.core.incremental import file_sha256, stamp_of
+from rag_assets.search.embedding import local_model
 from rag_assets.search.embedding.base import Embedder
-from rag_assets.search.embedding.local_model import checked_file
+from rag_assets.search.embedding.local_model import checked_file, damage_since
 from rag_assets.search.embedding.providers import open_embedder
 from rag_assets_tests.search.embedding.conftest import FLOAT32, INT8
+from rag_assets_tests.search.embedding.packed_file import write_packed
 from rag_assets_tests.search.embedding.reference_texts import (
     LONG,
     PARAGRAPH,
@@ -170,6 +172,50 @@ def test_a_damaged_model_is_built_again(
     assert np.array_equal(vector, expected)
     assert file_sha256(model) == good
     assert caplog.messages == [f"{model} is not as it was built: building the model again."]
+
+
+def test_a_checked_file_is_read_again_only_when_it_was_changed(tmp_path: Path) -> None:
+    """To read 94 MB before every question takes a tenth of its time."""
+    weights, record = tmp_path / "weights", tmp_path / "record.json"
+    weights.write_bytes(b"good")
+    n_read = []
+
+    def damage() -> str:
+        n_read.append(weights.read_bytes())
+        return "" if n_read[-1] == b"good" else "is damaged"
+
+    checks = [damage_since(record, [weights], damage) for _ in range(3)]
+    changed_in_place(weights, b"evil")
+    checks += [damage_since(record, [weights], damage) for _ in range(2)]
+
+    assert checks == ["", "", "", "is damaged", "is damaged"]
+    assert n_read == [b"good", b"evil", b"evil"]
+
+
+def test_the_file_of_the_multilingual_model_is_refused_once_it_is_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its size and the time of its change may be those of the file that was checked before."""
+    file = tmp_path / "e5-small-q4.bin"
+    write_packed(file)
+    monkeypatch.setattr(local_model, "packaged_model_folder", lambda _: tmp_path)
+    monkeypatch.setattr(local_model, "E5_SHA256", file_sha256(file))
+    (tmp_path / "first").mkdir()
+    local_model.unpacked_e5(tmp_path / "first")
+    (tmp_path / "first").rename(tmp_path / "second")  # a new process has opened nothing yet
+
+    changed_in_place(file, file.read_bytes()[:-1] + b"\x01")
+
+    with pytest.raises(MissingModel, match="is not the file of multilingual-e5-small"):
+        local_model.unpacked_e5(tmp_path / "second")
+
+
+def changed_in_place(file: Path, content: bytes) -> None:
+    """Write other bytes, and set the time of the change back."""
+    before = stamp_of(file)
+    while stamp_of(file) == before:  # the clock of a disk may be coarse
+        file.write_bytes(content)
+        os.utime(file, ns=(before[2], before[2]))
 
 
 def test_weights_that_are_not_the_official_ones_are_refused(tmp_path: Path) -> None:
