@@ -22,7 +22,7 @@ from rag_assets.core.paper_tables import Manifest, files_by_key, manifest_file
 from rag_assets.core.settings import Paths, Settings
 from rag_assets.core.table_files import shard_file
 from rag_assets.parsing.known_files import KnownFiles
-from rag_assets.search.embedding.local_model import MODEL_MANIFEST, damage_of
+from rag_assets.search.embedding.local_model import CHECK_RECORD, MODEL_MANIFEST, damage_of
 from rag_assets.search.indexing.folders import MANIFEST_FILE, damaged_files
 from rag_assets.search.indexing.stores import published_indexes
 
@@ -58,13 +58,13 @@ def _seeming_damages(settings: Settings) -> Iterator[Damage]:
     paths = settings.paths
     data = data_option(paths.data)
     run = f"Run: rag-assets run{data}"
-    for file, problem in chain.from_iterable(map(_damaged_in, _tables(paths))):
+    of_tables = chain.from_iterable(map(_damaged_in, _tables(paths)))
+    for file, problem in chain(of_tables, _damaged_models(paths)):
         yield Damage(file, problem, f"Delete it, then run: {run[5:]}" if file.exists() else run)
     indexes = [index.folder for index in published_indexes(settings)]
     for file, problem in chain(
         chain.from_iterable(map(_damaged_in_index, indexes)),
         _damaged_databases(paths),
-        _damaged_models(paths),
         _damaged_json(paths),
         ((file, _MISSING) for file in _missing(paths, indexes)),
         _damaged_answers(paths.qa, paths.qa_meta),
@@ -99,6 +99,9 @@ def _damaged_models(paths: Paths) -> Iterator[DamagedFile]:
         is_built_here = any((folder / name).exists() for name in (MODEL_MANIFEST, "model.onnx"))
         if is_built_here and (problem := damage_of(folder)):
             yield folder, f"holds a damaged model: {problem}"
+    for record in sorted(paths.models.rglob(f"*{CHECK_RECORD}")):
+        if read_sealed(record) is None:
+            yield record, _DAMAGED
 
 
 def _damaged_json(paths: Paths) -> Iterator[DamagedFile]:

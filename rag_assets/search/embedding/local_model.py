@@ -100,8 +100,8 @@ def checked_file(path: Path, sha256: str, model: str = "the official all-MiniLM-
 
 logger = logging.getLogger(__name__)
 
-MODEL_MANIFEST = "manifest.json"
-_MODEL, _RECORD = "model.onnx", "checked.json"
+MODEL_MANIFEST, CHECK_RECORD = "manifest.json", "checked.json"
+_MODEL = "model.onnx"
 _ABANDONED_AFTER_S = 600.0
 
 
@@ -114,7 +114,7 @@ def ready_folder(folder: Path, write: Callable[[Path], None]) -> Path:
     temporary folder either.
     """
     if folder.exists():
-        record = folder / _RECORD
+        record = folder / CHECK_RECORD
         files = [file for file in folder.iterdir() if file != record]
         if not (damage := damage_since(record, files, lambda: damage_of(folder))):
             return folder
@@ -402,7 +402,7 @@ def unpacked_e5(models_folder: Path) -> tuple[PackedModel, UnigramTokenizer]:
         checked_file(file, E5_SHA256, "multilingual-e5-small")
         return ""
 
-    record = models_folder / f"{file.stem}-{E5_SHA256[:12]}.json"
+    record = models_folder / f"{file.stem}-{E5_SHA256[:12]}.{CHECK_RECORD}"
     damage_since(record, [file] if file.exists() else [], damage)
     return _opened_e5(file)
 
