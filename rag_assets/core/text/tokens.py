@@ -186,8 +186,8 @@ def _cl100k() -> "TiktokenEncoding":
         raise MissingModel(
             f"{file} is not the table of cl100k_base: its SHA-256 is {sha256}, not {CL100K_SHA256}. {REINSTALL}"
         )
-    words = table.split()  # token in base 64, rank, token, rank, ...
-    ranks = dict(zip(map(a2b_base64, words[::2]), map(int, words[1::2]), strict=True))
+    tokens = table.split()[::2]  # in base 64; the number behind each is its place, from 0
+    ranks = {a2b_base64(token): rank for rank, token in enumerate(tokens)}
     return tiktoken.Encoding(
         Cl100kCounter.name, pat_str=_CL100K_PATTERN, mergeable_ranks=ranks, special_tokens={}
     )

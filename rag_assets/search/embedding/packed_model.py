@@ -11,8 +11,8 @@ The file is mapped into memory: a process reads only the word vectors that its t
 processes share them. `local_model` runs the model.
 
 The usual libraries load the 250,000 pieces of the tokenizer in half a second and take 200 MB
-(docs/adr/0033); a question should not need that. Here the pieces are a dictionary, and the pieces
-of words seen before are cached. Source: Kudo 2018, "Subword Regularization".
+(docs/adr/0033); a question should not need that. Here the pieces are two dictionaries, of which
+English needs the smaller one, and the pieces of words seen before are cached. Source: Kudo 2018, "Subword Regularization".
 """
 
 import math
@@ -22,8 +22,8 @@ import struct
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import accumulate, pairwise
+from functools import cached_property, lru_cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -48,13 +48,21 @@ _NORMS = {"aln": "attention.output.LayerNorm", "oln": "output.LayerNorm"}
 """Names of a layer's parts in the file and, as values, in a Hugging Face `BertModel`."""
 
 
+_BEFORE_WORD = "▁"
+"""Each word begins with this character in the pieces (SentencePiece)."""
+_LAST_OF_PLAIN = _BEFORE_WORD.encode()[-1]
+"""A piece that ends in ASCII, and this character alone, have no greater last byte."""
+
+
 @dataclass(frozen=True)
 class Pieces:
     """Contents of a Unigram tokenizer. The id of a piece is its index."""
 
-    texts: Sequence[bytes]
-    """In UTF-8."""
-    scores: Sequence[float]
+    text: bytes
+    """All pieces, one after the other, in UTF-8."""
+    bounds: NDArray[np.uint32]
+    """Where each piece begins in `text`, and the end of the last one."""
+    scores: Vectors
     """Logarithms of probabilities."""
     start: int
     """Id of the special token that begins each text."""
@@ -62,6 +70,27 @@ class Pieces:
     unknown: int
     replaced: dict[int, str]
     """By code point, the text that replaces a character."""
+
+    def id_of(self, piece: bytes) -> int | None:
+        return (self._plain if piece[-1] <= _LAST_OF_PLAIN else self._others).get(piece)
+
+    @cached_property
+    def _plain(self) -> dict[bytes, int]:
+        """The third of the pieces that texts in English need."""
+        return self._ids(self._last_bytes <= _LAST_OF_PLAIN)
+
+    @cached_property
+    def _others(self) -> dict[bytes, int]:
+        return self._ids(self._last_bytes > _LAST_OF_PLAIN)
+
+    @property
+    def _last_bytes(self) -> NDArray[np.uint8]:
+        return np.frombuffer(self.text, np.uint8)[self.bounds[1:] - 1]
+
+    def _ids(self, chosen: NDArray[np.bool_]) -> dict[bytes, int]:
+        starts, ends = self.bounds[:-1][chosen].tolist(), self.bounds[1:][chosen].tolist()
+        ids = np.flatnonzero(chosen).tolist()
+        return {self.text[a:b]: id_ for a, b, id_ in zip(starts, ends, ids, strict=True)}
 
 
 class PackedModel:
@@ -77,15 +106,13 @@ class PackedModel:
         _, self.n_hidden, self.n_layers, self.n_heads, self._n_wide, *more = self._next("I7ifi")
         self._n_words, self.n_positions, _, self.epsilon, _ = more
         n_pieces, start, end, _, unknown, n_bytes = self._next("5iQ")
-        bounds, scores = self._next(f"{n_pieces + 1}I"), self._next(f"{n_pieces}f")
-        (text,) = self._next(f"{n_bytes}s")
+        raw_bounds, raw_scores, text = self._next(f"{4 * n_pieces + 4}s{4 * n_pieces}s{n_bytes}s")
+        bounds, scores = np.frombuffer(raw_bounds, "<u4"), np.frombuffer(raw_scores, "<f4")
         replaced = {}
         for _ in range(self._next("iI")[0]):
             character, n_others = self._next("IB")
             replaced[character] = "".join(map(chr, self._next(f"{n_others}I")))
-        # all pieces follow each other in one text; piece i is between bound i and bound i + 1
-        texts = [text[a:b] for a, b in pairwise(bounds)]
-        self.pieces = Pieces(texts, scores, start, end, unknown, replaced)
+        self.pieces = Pieces(text, bounds, scores, start, end, unknown, replaced)
         self._tensors: dict[str, tuple[int, int]] = {}
         """By name, the offset of a tensor in the file and how many numbers it has."""
         for _ in range(self._next("i")[0]):
@@ -149,8 +176,6 @@ class PackedModel:
 
 Spans = NDArray[np.int32]
 _WORD = re.compile("[^ ]+")
-_BEFORE_WORD = "▁"
-"""Each word begins with this character in the pieces (SentencePiece)."""
 _LESS_THAN_ALL = 10.0
 """The score of an unknown character is less than that of every piece by this much."""
 _KEPT_WORDS, _LONGEST_KEPT = 30_000, 32
@@ -161,11 +186,10 @@ class UnigramTokenizer:
 
     def __init__(self, pieces: Pieces) -> None:
         self.start, self.end, self._unknown = pieces.start, pieces.end, pieces.unknown
-        self._ids = dict(zip(pieces.texts, range(len(pieces.texts)), strict=True))
-        self._scores = pieces.scores
+        self._id_of, self._scores = pieces.id_of, pieces.scores
         self._replaced = pieces.replaced
-        self._longest = max(map(len, self._ids))  # in bytes
-        self._unknown_score = min(pieces.scores) - _LESS_THAN_ALL
+        self._longest = int(np.diff(pieces.bounds).max())  # in bytes
+        self._unknown_score = float(pieces.scores.min()) - _LESS_THAN_ALL
         self._cached_pieces = lru_cache(_KEPT_WORDS)(self._best_pieces)
 
     def tokens(self, text: str) -> tuple[list[int], Spans]:
@@ -206,10 +230,10 @@ class UnigramTokenizer:
         for start in range(len(text)):
             stop = bisect_right(places, places[start] + self._longest)
             for end in range(start + 1, max(start + 2, stop)):
-                id_ = self._ids.get(encoded[places[start] : places[end]])
+                id_ = self._id_of(encoded[places[start] : places[end]])
                 if id_ is None and end > start + 1:
                     continue
-                score = self._unknown_score if id_ is None else self._scores[id_]
+                score = self._unknown_score if id_ is None else self._scores.item(id_)
                 if best[start] + score > best[end]:
                     best[end] = best[start] + score
                     last[end] = start, self._unknown if id_ is None else id_

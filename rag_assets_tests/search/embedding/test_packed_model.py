@@ -24,7 +24,8 @@ def test_the_dimensions_and_the_tokenizer_are_read(packed: PackedModel) -> None:
 
     assert (packed.n_hidden, packed.n_layers, packed.n_heads) == (HIDDEN, 1, 2)
     assert packed.epsilon == pytest.approx(1e-6)
-    assert list(zip(map(bytes.decode, pieces.texts), pieces.scores, strict=True)) == PIECES
+    assert [pieces.id_of(text.encode()) for text, _ in PIECES] == list(range(len(PIECES)))
+    assert list(pieces.scores) == [score for _, score in PIECES]
     assert (pieces.start, pieces.end, pieces.unknown) == (0, 2, 3)
     assert pieces.replaced == {ord("\t"): " ", ord("ﬁ"): "fi", 0xAD: ""}
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rag_assets.search.embedding.local_model import unpacked_e5
@@ -17,7 +18,8 @@ ORIGINAL = {
 """Ids of the library that the model was trained with, made from the same pieces:
 
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
-    tokenizer = Tokenizer(models.Unigram(list(zip(map(bytes.decode, pieces.texts), pieces.scores)), unk_id=3))
+    texts = [pieces.text[a:b].decode() for a, b in pairwise(pieces.bounds)]
+    tokenizer = Tokenizer(models.Unigram(list(zip(texts, pieces.scores)), unk_id=3))
     tokenizer.normalizer = normalizers.NFKC()
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always")
     print(tokenizer.encode(text).ids)
@@ -26,16 +28,11 @@ ORIGINAL = {
 
 @pytest.fixture
 def small() -> UnigramTokenizer:
-    return UnigramTokenizer(
-        Pieces(
-            [piece.encode() for piece in SMALL],
-            list(SMALL.values()),
-            0,
-            1,
-            2,
-            {ord("ß"): "ab", ord("\n"): " "},
-        )
-    )
+    pieces = [piece.encode() for piece in SMALL]
+    bounds = np.cumsum([0, *map(len, pieces)], dtype=np.uint32)
+    scores = np.array(list(SMALL.values()), np.float32)
+    replaced = {ord("ß"): "ab", ord("\n"): " "}
+    return UnigramTokenizer(Pieces(b"".join(pieces), bounds, scores, 0, 1, 2, replaced))
 
 
 @pytest.mark.parametrize(
