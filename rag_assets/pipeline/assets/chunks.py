@@ -63,7 +63,7 @@ from rag_assets.corpus.references import (
     REFERENCES_VERSION,
     update_references,
 )
-from rag_assets.corpus.summaries.update import (
+from rag_assets.corpus.summaries import (
     CHUNK_COLUMNS,
     NO_MODEL,
     SUMMARIZER_VERSION,

@@ -25,7 +25,7 @@ from rag_assets.core.errors import InvalidSettings, MissingInput
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.core.settings.paths import demand_writable
 from rag_assets.core.workforce.workforce import Workforce, open_workforce
-from rag_assets.corpus.summaries.update import NO_MODEL, model_name
+from rag_assets.corpus.summaries import NO_MODEL, model_name
 from rag_assets.engine import Engine, open_engine
 from rag_assets.hosted.budget import require_model
 from rag_assets.hosted.connections import Connections

@@ -31,7 +31,7 @@ from rag_assets.hosted.prompts import load_prompt, sources_block
 SUMMARIZER_VERSION = 1
 """Raise it when the code asks for something else, or makes another summary of the same reply."""
 NO_MODEL = "none"
-_PACKAGE = "rag_assets.corpus.summaries"
+_PACKAGE = "rag_assets.corpus"
 _INSTRUCTIONS = load_prompt(_PACKAGE, "instructions", frozenset())
 _DOCUMENT = load_prompt(_PACKAGE, "document", frozenset({"sources"}))
 _CHUNK = load_prompt(_PACKAGE, "chunk", frozenset({"sources", "n_words"}))

@@ -10,7 +10,7 @@ import pytest
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import ModelAccessSettings, SummarySettings
 from rag_assets.core.tables import CHUNKS, SUMMARIES, to_table
-from rag_assets.corpus.summaries.update import (
+from rag_assets.corpus.summaries import (
     CHUNK_COLUMNS,
     Summarizer,
     SummaryUpdate,
