@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from email.message import EmailMessage
 from email.parser import BytesParser
 from email.policy import HTTP
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
+from rag_assets_testing.listening import listening
 from rag_assets_testing.papers.tei import SURFACES, tei
 
 PROSE = "Ferritin fell in the treated group while the control group kept its level over the whole winter term."
@@ -127,14 +128,7 @@ class _Handler(BaseHTTPRequestHandler):
 def reading_server(port: int = 0) -> Iterator[ReadingServer]:
     """It listens on 127.0.0.1 for the length of the block."""
     state = ReadingServer()
-    http = ThreadingHTTPServer(("127.0.0.1", port), _Handler)
-    http.state = state  # type: ignore[attr-defined]
-    state.address = f"http://127.0.0.1:{http.server_port}"
-    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with listening(_Handler, port) as http:
+        http.state = state  # type: ignore[attr-defined]
+        state.address = f"http://127.0.0.1:{http.server_port}"
         yield state
-    finally:
-        http.shutdown()
-        thread.join()
-        http.server_close()

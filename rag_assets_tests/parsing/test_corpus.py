@@ -5,9 +5,8 @@ import shutil
 import sys
 import unicodedata
 from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from unittest.mock import patch
 
 import pyarrow as pa
@@ -16,20 +15,19 @@ import pytest
 
 from rag_assets.core import tables
 from rag_assets.core.domain import SourceFormat
-from rag_assets.core.incremental import UpdatePlan
-from rag_assets.core.settings import ParseLimits, ParsingSettings
+from rag_assets.core.settings import ParseLimits
 from rag_assets.core.workforce.worker_process import Failure
-from rag_assets.core.workforce.workforce import Spread
 from rag_assets.parsing import registry
-from rag_assets.parsing.attempts import FileToRead, ParseJob, parse_papers
-from rag_assets.parsing.corpus import update_blocks, update_parsed_index
+from rag_assets.parsing.attempts import FileToRead, parse_papers
+from rag_assets.parsing.corpus import update_blocks
 from rag_assets.parsing.discovery import discover
 from rag_assets.parsing.known_files import KnownFiles, examined
-from rag_assets.parsing.store import DocumentStore, packed_document
+from rag_assets.parsing.store import packed_document
 from rag_assets_testing.in_place import Item, Result, in_place
 from rag_assets_testing.paper_rows import Updated, updated
-from rag_assets_testing.papers.pdf import Draw, lines, page_of, picture, prose, write_pdf
+from rag_assets_testing.papers.pdf import Draw, page_of, picture, prose
 from rag_assets_tests.kept_entries import contents, damage
+from rag_assets_tests.parsing.papers_folder import PapersFolder
 
 TEXT = "Ferritin in Mountain Sheep\n\nIron is scarce at altitude, and {} follows it.\n"
 TEI = (
@@ -37,40 +35,11 @@ TEI = (
     "</fileDesc></teiHeader><text><body><div><head>Results</head><p>Ferritin fell in all groups of sheep.</p></div>"
     "</body></text></TEI>"
 )
+DESERT = page_of(*prose("desert", 8))
 EMPTY_TEI = '<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader/><text><body/></text></TEI>'
 
 
-@dataclass
-class Corpus:
-    """A papers folder with the last index made of it."""
-
-    papers: Path
-    documents: Path
-    index: pa.Table
-    settings: ParsingSettings = field(default_factory=ParsingSettings)
-    spread: Spread = in_place
-    n_reported: int = 0
-
-    def put(self, **texts: str) -> None:
-        for name, text in texts.items():
-            (self.papers / name.replace("__", ".")).write_text(text, "utf-8")
-
-    def update(self) -> UpdatePlan:
-        self.n_reported = 0
-        papers = discover(self.papers, self.settings.limits)
-        self.index, plan = update_parsed_index(papers, self.index, self.job(), self.count)
-        return plan
-
-    def job(self) -> ParseJob:
-        return ParseJob(self.settings, DocumentStore(self.documents), self.spread)
-
-    def count(self, n_done: int, n_total: int) -> None:
-        self.n_reported += 1
-
-    def row(self, paper_id: str) -> dict[str, Any]:
-        (row,) = (row for row in self.index.to_pylist() if row["paper_id"] == paper_id)
-        return dict(row)
-
+class Corpus(PapersFolder):
     def blocks(self) -> pa.Table:
         return self.published_blocks().table
 
@@ -78,9 +47,8 @@ class Corpus:
         kept_as = tables.fingerprints_by_paper(
             self.index.filter(pc.equal(self.index["status"], "parsed"))
         )
-        store = DocumentStore(self.documents)
         return updated(
-            lambda published: update_blocks(published, kept_as, store, in_place, {}),
+            lambda published: update_blocks(published, kept_as, self.store, in_place, {}),
             tables.BLOCKS,
             before,
         )
@@ -88,9 +56,7 @@ class Corpus:
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Corpus:
-    papers = tmp_path / "papers"
-    papers.mkdir()
-    return Corpus(papers, tmp_path / "kept.sqlite3", tables.PARSED_INDEX.empty_table())
+    return Corpus(tmp_path)
 
 
 def test_only_what_changed_is_parsed(corpus: Corpus) -> None:
@@ -119,9 +85,7 @@ def test_only_what_changed_is_parsed(corpus: Corpus) -> None:
     )
     assert corpus.n_reported == 2
     assert corpus.index["paper_id"].to_pylist() == ["a", "b", "d"]
-    assert (
-        "selenium" in DocumentStore(corpus.documents).get(str(corpus.row("b")["fingerprint"])).text
-    )
+    assert "selenium" in corpus.store.get(str(corpus.row("b")["fingerprint"])).text
 
 
 def test_a_row_names_all_files_of_the_paper_relative_to_the_folder(corpus: Corpus) -> None:
@@ -130,7 +94,7 @@ def test_a_row_names_all_files_of_the_paper_relative_to_the_folder(corpus: Corpu
 
     corpus.update()
 
-    row = corpus.row("a")
+    row = corpus.row()
     assert row["source"] == "tei"
     assert row["title"] == "Sheep"
     assert (row["file_path"], row["linked_paths"]) == ("a.tei.xml", ["a.txt"])
@@ -231,7 +195,7 @@ def test_a_file_that_needs_an_extra_names_it_and_is_read_once_it_is_there(
     again = corpus.update()
 
     assert corpus.row("b")["status"] == "parsed"
-    assert corpus.row("a")["error"] == (
+    assert corpus.row()["error"] == (
         "a.html needs an optional dependency. Install it with: pip install 'rag_assets[docling]'"
     )
     assert again.is_noop
@@ -258,15 +222,14 @@ def test_a_pdf_with_a_page_that_ocr_did_not_read_is_read_again_when_it_may_do_be
 ) -> None:
     """The rest of the paper was read well, so nothing else would ever make it be read again."""
     monkeypatch.setitem(sys.modules, "rapidocr", None)
-    write_pdf(corpus.papers / "a.pdf", [page_of("Ferritin fell in all of them."), bad])
+    corpus.put_pdf("a", page_of("Ferritin fell in all of them."), bad)
 
     corpus.update()
     names = ("n_pages_unread", "n_pages_cut", "n_headings", "n_tables", "n_blocks")
-    assert [corpus.row("a")[name] for name in names] == counts
+    assert [corpus.row()[name] for name in names] == counts
     assert corpus.update().is_noop
 
-    corpus.settings = ParsingSettings(limits=ParseLimits(timeout_s=240))
-    assert corpus.update().changed == ("a",)
+    assert corpus.update(limits=ParseLimits(timeout_s=240)).changed == ("a",)
 
 
 def test_a_quarantined_paper_is_tried_again_when_a_limit_is_raised_and_only_then(
@@ -274,20 +237,18 @@ def test_a_quarantined_paper_is_tried_again_when_a_limit_is_raised_and_only_then
 ) -> None:
     """Tried every night it costs the limit every night; never tried again, raising the limit does
     nothing."""
-    corpus.settings = ParsingSettings(limits=ParseLimits(max_pages=1))
     corpus.put(a__txt="Iron is scarce.\fSheep know.", b__txt=TEXT.format("x"))
-    corpus.update()
-    assert "parsing.limits.max_pages" in str(corpus.row("a")["error"])
+    corpus.update(limits=ParseLimits(max_pages=1))
+    assert "parsing.limits.max_pages" in str(corpus.row()["error"])
 
     again = corpus.update()
     assert again.is_noop
     assert corpus.n_reported == 0
 
-    corpus.settings = ParsingSettings(limits=ParseLimits(max_pages=2))
-    raised = corpus.update()
+    raised = corpus.update(limits=ParseLimits(max_pages=2))
 
     assert (raised.changed, raised.unchanged) == (("a",), ("b",))
-    assert corpus.row("a")["n_pages"] == 2
+    assert corpus.row()["n_pages"] == 2
 
 
 def raise_version(monkeypatch: pytest.MonkeyPatch, source: SourceFormat) -> None:
@@ -308,18 +269,14 @@ def put_one_paper_of_each_kind(corpus: Corpus) -> None:
         fallen__tei__xml=EMPTY_TEI,
         fallen__md="# Fallen\n\nSheep climb.\n",
     )
-    write_pdf(
-        corpus.papers / "pdf.pdf", [lambda canvas: lines(canvas, prose("glacier", 8), top=60)]
-    )
-    write_pdf(corpus.papers / "tei.pdf", [lambda canvas: lines(canvas, prose("desert", 8), top=60)])
+    corpus.put_pdf("pdf", page_of(*prose("glacier", 8)))
+    corpus.put_pdf("tei", DESERT)
 
 
 @pytest.fixture(scope="module")
 def parsed_once(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     """Those papers, parsed. Not to be changed."""
-    root = tmp_path_factory.mktemp("one of each kind")
-    (root / "papers").mkdir()
-    corpus = Corpus(root / "papers", root / "kept.sqlite3", tables.PARSED_INDEX.empty_table())
+    corpus = Corpus(tmp_path_factory.mktemp("one of each kind"))
     put_one_paper_of_each_kind(corpus)
     corpus.update()
     return corpus
@@ -328,9 +285,8 @@ def parsed_once(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
 @pytest.fixture
 def one_of_each_kind(parsed_once: Corpus, tmp_path: Path) -> Corpus:
     """A copy of them, to be changed."""
-    shutil.copytree(parsed_once.papers, tmp_path / parsed_once.papers.name)
-    shutil.copy(parsed_once.documents, tmp_path)
-    return Corpus(tmp_path / "papers", tmp_path / "kept.sqlite3", parsed_once.index)
+    shutil.copytree(parsed_once.folder, tmp_path, dirs_exist_ok=True)
+    return Corpus(tmp_path, parsed_once.index)
 
 
 @pytest.mark.parametrize(
@@ -368,13 +324,13 @@ def test_a_run_that_was_killed_before_it_published_repeats_no_finished_file(corp
     """A night's work must not be lost to a restart."""
     corpus.put(a__txt=TEXT.format("x"), b__xml=EMPTY_TEI)
     corpus.update()
-    store, kept_as = DocumentStore(corpus.documents), str(corpus.row("a")["fingerprint"])
+    store, kept_as = corpus.store, str(corpus.row()["fingerprint"])
     store.put(kept_as, packed_document(replace(store.get(kept_as), title="from the cache")))
     corpus.index = tables.PARSED_INDEX.empty_table()
 
     corpus.update()
 
-    assert corpus.row("a")["title"] == "from the cache"
+    assert corpus.row()["title"] == "from the cache"
     assert corpus.row("b")["status"] == "quarantined"
 
 
@@ -385,8 +341,8 @@ def test_a_damaged_document_is_parsed_again_and_the_log_says_so(
     corpus.put(a__txt=TEXT.format("x"), b__txt=TEXT.format("y"))
     corpus.update()
     before = corpus.index
-    whole = contents(corpus.documents, "documents")
-    damaged = damage(corpus.documents, "documents")
+    whole = contents(corpus.store.path, "documents")
+    damaged = damage(corpus.store.path, "documents")
 
     plan = corpus.update()
 
@@ -394,10 +350,10 @@ def test_a_damaged_document_is_parsed_again_and_the_log_says_so(
     assert corpus.n_reported == len(damaged) == 2
     for key in damaged:
         assert (
-            f"{corpus.documents}: the entry {key} of documents is damaged and is made anew."
+            f"{corpus.store.path}: the entry {key} of documents is damaged and is made anew."
             in caplog.messages
         )
-    assert contents(corpus.documents, "documents") == whole
+    assert contents(corpus.store.path, "documents") == whole
     assert corpus.index.equals(before)
 
 
@@ -407,7 +363,7 @@ def test_a_file_that_changes_after_it_was_hashed_is_not_parsed(
 ) -> None:
     """Half a file, still being copied, would be kept under the hash of another content for ever."""
     corpus.put(a__tei__xml=TEI.format("Sheep"))
-    write_pdf(corpus.papers / "a.pdf", [lambda canvas: lines(canvas, prose("desert", 8), top=60)])
+    corpus.put_pdf("a", DESERT)
     (found,) = discover(corpus.papers, corpus.settings.limits)
     (paper,) = examined(found, corpus.settings, KnownFiles())
     with (corpus.papers / changed).open("ab") as file:
@@ -432,10 +388,9 @@ def test_a_file_that_ends_its_worker_is_read_once_and_costs_only_what_it_would_h
     """Read twice, each such file costs two time limits; blamed for each other, a good PDF is lost
     with a bad TEI, or a good TEI with a bad PDF."""
     order = (SourceFormat.TEI, SourceFormat.MARKDOWN, SourceFormat.PDF)
-    corpus.settings = ParsingSettings(source_order=order)
     words = " ".join(prose("desert", 8))
     corpus.put(a__tei__xml=TEI.format("Sheep"), a__md=f"# Sheep\n\n{words}\n")
-    write_pdf(corpus.papers / "a.pdf", [lambda canvas: lines(canvas, prose("desert", 8), top=60)])
+    corpus.put_pdf("a", DESERT)
     read: list[str] = []
 
     def work_is_lost(
@@ -448,14 +403,13 @@ def test_a_file_that_ends_its_worker_is_read_once_and_costs_only_what_it_would_h
             yield item, lost if item.raw.path == killer else result
 
     corpus.spread = work_is_lost
-    corpus.update()
+    corpus.update(source_order=order)
 
-    row = corpus.row("a")
+    row = corpus.row()
     assert (row["source"], row["page_source"], row["notes"][0]) == (source, page_source, note)
     assert read.count(killer) == 1
     assert corpus.update().is_noop
-    corpus.settings = ParsingSettings(source_order=order, limits=ParseLimits(timeout_s=240))
-    assert corpus.update().changed == ("a",)
+    assert corpus.update(source_order=order, limits=ParseLimits(timeout_s=240)).changed == ("a",)
 
 
 def test_blocks_follow_the_index_paper_by_paper(corpus: Corpus) -> None:
@@ -482,7 +436,7 @@ def test_a_paper_without_pages_gets_them_from_its_pdf(corpus: Corpus) -> None:
 
     corpus.update()
 
-    row = corpus.row("a")
+    row = corpus.row()
     assert (row["source"], row["page_source"], row["pdf_path"]) == ("tei", "none", "a.pdf")
     assert "No pages could be taken from the PDF: a.pdf" in str(row["notes"])
     assert row["used_fallback"] is False

@@ -7,10 +7,10 @@ from rag_assets.parsing.shared.table_rows import table_block
 from rag_assets_tests.corpus.chunking.papers import box, cells_of, chunked, document_text, paragraph
 
 
-def table(
-    lines: list[str], cells: tuple[Cell, ...] = (), title: str = "Table 1. Iron by group."
-) -> Block:
-    block = table_block(cells or cells_of("\n".join(lines)), title)
+def table(*cells: str | Cell, title: str = "Table 1. Iron by group.") -> Block:
+    """A table of these cells, or of lines of cells."""
+    lines = [line for line in cells if isinstance(line, str)]
+    block = table_block(cells_of("\n".join(lines)) if lines else cells, title)
     return replace(block, section_path=("Results",), spans=(Span(0, len(block.text), 5, 5),))
 
 
@@ -25,7 +25,7 @@ def test_rows_without_cells_are_kept_as_they_are() -> None:
 
 def test_every_row_names_its_columns() -> None:
     """A row of bare numbers is found by no question and understood by no reader."""
-    block = table(["Group | Ferritin | Dose", "A | 12 | 3", "B | 15 | 4"])
+    block = table("Group | Ferritin | Dose", "A | 12 | 3", "B | 15 | 4")
 
     (chunk,) = chunked([block])
 
@@ -37,8 +37,7 @@ def test_every_row_names_its_columns() -> None:
 
 def test_the_label_of_a_column_without_values_is_kept() -> None:
     """That something was not reported is found by its name, which stands nowhere else."""
-    cells = cells_of("Group | Ferritin | Hepcidin\nA | 12 | \nB | 15 | ")
-    block = table(["Group | Ferritin | Hepcidin", "A | 12 | ", "B | 15 | "], cells)
+    block = table("Group | Ferritin | Hepcidin", "A | 12 | ", "B | 15 | ")
 
     (chunk,) = chunked([block])
 
@@ -53,7 +52,7 @@ def test_the_label_of_a_column_without_values_is_kept() -> None:
 def test_a_repeated_title_has_the_page_of_the_caption_and_the_chunk_that_of_its_rows() -> None:
     """A quote from the title was cited without a page; the chunk's own page must not be that of its
     repeated title."""
-    block = table(["Group | Ferritin", *(f"Group {n} | {n}" for n in range(40))])
+    block = table("Group | Ferritin", *(f"Group {n} | {n}" for n in range(40)))
     above = (Span(0, len(block.title), 4, 4, (box(4, 0.9),)),)
 
     chunks = chunked(
@@ -70,13 +69,11 @@ def test_a_repeated_title_has_the_page_of_the_caption_and_the_chunk_that_of_its_
 
 def test_a_rows_span_has_its_own_cells_boxes_and_place() -> None:
     """A highlighted citation must show the row, not the whole table or the one above."""
-    rows = ["Group | Ferritin", "A | 12", "B | 15"]
-    cells = tuple(
-        Cell(r, c, text, is_header=r == 0, boxes=(box(5 + r, 0.1 * c),))
-        for r, row in enumerate(rows)
-        for c, text in enumerate(row.split(" | "))
+    cells = (
+        replace(cell, is_header=cell.row == 0, boxes=(box(5 + cell.row, 0.1 * cell.col),))
+        for cell in cells_of("Group | Ferritin\nA | 12\nB | 15")
     )
-    blocks = [table(rows, cells)]
+    blocks = [table(*cells)]
 
     (chunk,) = chunked(blocks)
 
@@ -91,8 +88,7 @@ def test_a_rows_span_has_its_own_cells_boxes_and_place() -> None:
 @pytest.mark.parametrize("boxes", [(), (box(5, 0.1),)])
 def test_a_row_that_ocr_read_says_so(boxes: tuple[Box, ...]) -> None:
     """A wrong digit in a table looks like any other."""
-    cells = tuple(replace(cell, boxes=boxes) for cell in cells_of("Group | Ferritin\nA | 12"))
-    block = table(["Group | Ferritin", "A | 12"], cells)
+    block = table(*(replace(cell, boxes=boxes) for cell in cells_of("Group | Ferritin\nA | 12")))
 
     (chunk,) = chunked(
         [replace(block, spans=tuple(replace(span, is_by_ocr=True) for span in block.spans))]
@@ -107,7 +103,7 @@ def test_a_row_that_ocr_read_says_so(boxes: tuple[Box, ...]) -> None:
 
 def test_merged_cells_count_for_every_row_and_column_they_cover() -> None:
     """ "Iron | week 1" and "Iron | week 8" are two columns, and both rows below "Men" are men's."""
-    cells = (
+    block = table(
         Cell(0, 0, "Sex", row_span=2),
         Cell(0, 1, "Age", row_span=2),
         Cell(0, 2, "Ferritin", col_span=2),
@@ -120,10 +116,6 @@ def test_merged_cells_count_for_every_row_and_column_they_cover() -> None:
         Cell(3, 1, "60"),
         Cell(3, 2, "13"),
         Cell(3, 3, "16"),
-    )
-    block = table(
-        ["Sex | Age | Ferritin", "week 1 | week 8", "Men | 40 | 12 | 15", "60 | 13 | 16"],
-        cells,
         title="",
     )
 
@@ -139,14 +131,14 @@ def test_a_table_without_a_header_keeps_its_lines() -> None:
     """Taking the first row of values for a header would label every other row wrongly."""
     lines = ["Age | 45 | 12", "Weight | 80 | 3", "Height | 178 | 9"]
 
-    (chunk,) = chunked([table(lines)])
+    (chunk,) = chunked([table(*lines)])
 
     assert chunk.text == "\n".join(["Table 1. Iron by group.", *lines])
 
 
 def test_ragged_rows_and_rows_of_one_cell_are_kept() -> None:
     """Most tables of papers have a section line or a row that ends early."""
-    block = table(["Group | Ferritin | Dose", "Women", "A | 12", "B | 15 | 4 | late"], title="")
+    block = table("Group | Ferritin | Dose", "Women", "A | 12", "B | 15 | 4 | late", title="")
 
     (chunk,) = chunked([block])
 
@@ -158,7 +150,7 @@ def test_ragged_rows_and_rows_of_one_cell_are_kept() -> None:
 def test_a_row_of_words_below_a_complete_header_is_no_header() -> None:
     """In a table of words every row looks like a header; the first row of findings would be lost in
     labels."""
-    block = table(["Group | Drug | Outcome", "A | iron | fell", "B | none | rose"], title="")
+    block = table("Group | Drug | Outcome", "A | iron | fell", "B | none | rose", title="")
 
     (chunk,) = chunked([block])
 
@@ -169,7 +161,7 @@ def test_a_row_of_words_below_a_complete_header_is_no_header() -> None:
 
 def test_years_and_confidence_intervals_are_column_names() -> None:
     """Headers hold digits too; only values do not."""
-    block = table(["Country | 2019 | 95% CI", "Chile | 12 | [3, 4]"], title="")
+    block = table("Country | 2019 | 95% CI", "Chile | 12 | [3, 4]", title="")
 
     (chunk,) = chunked([block])
 
@@ -189,13 +181,8 @@ def test_cells_that_do_not_go_with_the_lines_are_not_used() -> None:
 def test_a_row_that_is_cut_stands_where_its_whole_line_stands() -> None:
     """Its words are in another order than in the paper: offsets inside it would point at other
     words."""
-    rows = ["Group | Finding", "A | " + "iron and " * 120]
-    cells = tuple(
-        Cell(r, c, text.strip(), is_header=r == 0)
-        for r, row in enumerate(rows)
-        for c, text in enumerate(row.split(" | "))
-    )
-    block = table(rows, cells)
+    cells = cells_of("Group | Finding\nA | " + ("iron and " * 120).strip())
+    block = table(*(replace(cell, is_header=cell.row == 0) for cell in cells))
 
     chunks = chunked([block])
 
@@ -208,12 +195,11 @@ def test_a_row_that_is_cut_stands_where_its_whole_line_stands() -> None:
 
 def labelled(*lines: str) -> list[str]:
     """The lines below the caption of a table with these lines, whose source marks no header."""
-    cells = tuple(replace(cell, is_header=False) for cell in cells_of("\n".join(lines)))
-    return lines_of(table(list(lines), cells))
+    return lines_of(*(replace(cell, is_header=False) for cell in cells_of("\n".join(lines))))
 
 
-def lines_of(block: Block) -> list[str]:
-    return [line for chunk in chunked([block]) for line in chunk.text.split("\n")[1:]]
+def lines_of(*cells: Cell) -> list[str]:
+    return [line for chunk in chunked([table(*cells)]) for line in chunk.text.split("\n")[1:]]
 
 
 def test_a_matrix_names_its_columns_by_its_rows() -> None:
@@ -252,34 +238,28 @@ def test_what_is_printed_below_a_value_belongs_to_it() -> None:
 
 def test_values_that_were_read_as_one_cell_stand_in_their_columns() -> None:
     """Layout tools join the values of a row; whose value is whose is told by their number alone."""
-    cells = (
+    assert lines_of(
         *(Cell(0, col, text) for col, text in enumerate(("Trait", "Age 7", "Age 9", "Age 11"))),
         Cell(1, 0, "Iron"), Cell(1, 1, "2.8 (2.2) 2.6 (2.1)", col_span=2), Cell(1, 3, "2.9 (2.0)"),
         Cell(2, 0, "Self control 12 (1) 14 (2)", col_span=3), Cell(2, 3, "15 (3)"),
         Cell(3, 0, "Sex"), Cell(3, 1, "12 of 14 boys", col_span=2), Cell(3, 3, "15"),
-    )  # fmt: skip
-    rows = ["Trait | Age 7 | Age 9 | Age 11", "Iron | 2.8 (2.2) 2.6 (2.1) | 2.9 (2.0)"]
-    rows += ["Self control 12 (1) 14 (2) | 15 (3)", "Sex | 12 of 14 boys | 15"]
-
-    assert lines_of(table(rows, cells)) == [
+    ) == [
         "Trait: Iron | Age 7: 2.8 (2.2) | Age 9: 2.6 (2.1) | Age 11: 2.9 (2.0)",
         "Trait: Self control | Age 7: 12 (1) | Age 9: 14 (2) | Age 11: 15 (3)",
         "Trait: Sex | Age 7: 12 of 14 boys | Age 9: 12 of 14 boys | Age 11: 15",
-    ]
+    ]  # fmt: skip
 
 
 def test_labels_that_were_read_as_one_cell_stand_above_their_columns() -> None:
     """Only labels that differ in nothing but their numbers are told apart: words may be one
     heading."""
-    cells = (
+    lines = lines_of(
         Cell(0, 0, "Trait"), Cell(0, 1, "Age 7 (n = 12) Age 9 (n = 1,014)", col_span=2),
         Cell(0, 3, "Both sexes", col_span=2),
         *(Cell(1, col, text) for col, text in enumerate(("Iron", "2.8", "2.6", "1.1", "1.2"))),
         *(Cell(2, col, text) for col, text in enumerate(("Zinc", "3.8", "3.6", "2.1", "2.2"))),
     )  # fmt: skip
-    rows = ["Trait | Age 7 (n = 12) Age 9 (n = 1,014) | Both sexes", "Iron | 2.8 | 2.6 | 1.1 | 1.2"]
-    rows += ["Zinc | 3.8 | 3.6 | 2.1 | 2.2"]
 
-    assert lines_of(table(rows, cells))[0] == (
+    assert lines[0] == (
         "Trait: Iron | Age 7 (n = 12): 2.8 | Age 9 (n = 1,014): 2.6 | Both sexes: 1.1 | Both sexes: 1.2"
     )

@@ -2,15 +2,15 @@
 told to say."""
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import unquote
 
 from rag_assets.corpus.records.registries import REGISTRIES, Registry
+from rag_assets_testing.listening import listening
 
 
 @dataclass
@@ -51,8 +51,8 @@ class _Handler(BaseHTTPRequestHandler):
 @contextmanager
 def registry_server() -> Iterator[RegistryServer]:
     """The server, running on a free port of this machine."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as server:
-        address = f"http://127.0.0.1:{server.server_address[1]}"
+    with listening(_Handler) as server:
+        address = f"http://127.0.0.1:{server.server_port}"
         crossref, openalex = REGISTRIES
         state = RegistryServer(
             registries=(
@@ -61,15 +61,7 @@ def registry_server() -> Iterator[RegistryServer]:
             )
         )
         server.state = state  # type: ignore[attr-defined]
-        thread = threading.Thread(
-            target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
-        )
-        thread.start()
-        try:
-            yield state
-        finally:
-            server.shutdown()
-            thread.join()
+        yield state
 
 
 CROSSREF_WORK: dict[str, Any] = {

@@ -10,13 +10,15 @@ import re
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from qdrant_client import QdrantClient, models
+
+from rag_assets_testing.listening import listening
 
 Reply = tuple[int, Any]
 
@@ -180,13 +182,6 @@ class _Handler(BaseHTTPRequestHandler):
 def qdrant_server(key: str = "") -> Iterator[QdrantServer]:
     """A server for the length of a `with` block."""
     qdrant = QdrantServer(key)
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, qdrant)) as http:
-        qdrant.port = http.server_address[1]
-        thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        try:
-            yield qdrant
-        finally:
-            http.shutdown()
-            thread.join()
-            qdrant.stored.close()
+    with closing(qdrant.stored), listening(partial(_Handler, qdrant)) as http:
+        qdrant.port = http.server_port
+        yield qdrant

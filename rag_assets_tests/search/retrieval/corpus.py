@@ -1,8 +1,8 @@
 """A small published corpus: chunks, passages and both indexes, in the layout of the data folder."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,6 +13,7 @@ from rag_assets.core import table_files, tables
 from rag_assets.core.domain import Chunk, Passage
 from rag_assets.core.incremental import fingerprint, staging
 from rag_assets.core.settings import RetrievalSettings
+from rag_assets.corpus.profiles import Profile, profile_of
 from rag_assets.search.embedding.base import EmbedderFacts
 from rag_assets.search.indexing.chroma import ChromaFiles, ChromaStore
 from rag_assets.search.indexing.folders import FolderIndex
@@ -20,6 +21,7 @@ from rag_assets.search.indexing.protocols import IndexRow, Vectors, index_rows
 from rag_assets.search.indexing.tantivy_index import TantivyFiles, TantivyIndex
 from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets.search.retrieval.library import Library
+from rag_assets.search.retrieval.paper_names import PaperNames
 from rag_assets.search.retrieval.queries import QueryPlanner
 from rag_assets.search.retrieval.ranking import DenseSearch
 from rag_assets.search.retrieval.search import Searcher
@@ -141,6 +143,10 @@ def sentences_as_passages(chunk: Chunk) -> list[Passage]:
     ]
 
 
+def profile_table(profiles: Iterable[Profile]) -> pa.Table:
+    return tables.to_table([asdict(one) for one in profiles], tables.PROFILES)
+
+
 def library_of(chunks: pa.Table, passages: pa.Table) -> Library:
     """A library of tables that are published nowhere."""
     with TemporaryDirectory() as folder:
@@ -200,12 +206,21 @@ class Corpus:
         indexes: str = "both",
         reranker: SkippingReranker | None = None,
         planner: QueryPlanner | None = None,
+        *,
+        has_names: bool = False,
     ) -> Searcher:
-        """A searcher over what `index` wrote; `indexes`: both, words or vectors."""
+        """A searcher over what `index` wrote; `indexes`: both, words or vectors; has_names: it
+        knows papers by their ids."""
         dense = (
             None
             if indexes == "words"
             else DenseSearch(ChromaStore.open(folder / "chroma"), HashedWords())
         )
         words = None if indexes == "vectors" else TantivyIndex.open(folder / "bm25")
-        return Searcher(self.library, dense, words, settings, WordCounter(), reranker, planner)
+        library, names = self.library, None
+        if has_names:
+            profiles = [profile_of(paper_id, "", []) for paper_id in sorted(library.papers)]
+            names = PaperNames(profile_table(profiles), words)
+        return Searcher(
+            library, dense, words, settings, WordCounter(), reranker, planner, names=names
+        )

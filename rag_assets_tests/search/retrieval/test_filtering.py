@@ -34,13 +34,6 @@ CORPUS = Corpus(
 )
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("index")
-    CORPUS.index(folder)
-    return folder
-
-
 @pytest.fixture(autouse=True)
 def few_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
     """A filter that is applied to what was found, not to what is searched, would leave too few."""

@@ -5,15 +5,8 @@ from pathlib import Path
 import pytest
 
 from rag_assets.core.settings import RetrievalSettings
-from rag_assets.core.tables import PROFILES, to_table
-from rag_assets.corpus.profiles import profile_of
-from rag_assets.search.indexing.chroma import ChromaStore
 from rag_assets.search.indexing.protocols import Scope
-from rag_assets.search.indexing.tantivy_index import TantivyIndex
-from rag_assets.search.retrieval.paper_names import PaperNames
-from rag_assets.search.retrieval.ranking import DenseSearch
-from rag_assets.search.retrieval.search import Searcher
-from rag_assets_tests.search.retrieval.corpus import Corpus, HashedWords, WordCounter, chunk_of
+from rag_assets_tests.search.retrieval.corpus import Corpus, chunk_of
 
 COMPANIES = ("boeing", "netflix", "pfizer", "costco", "amcor", "nike")
 CORPUS = Corpus(
@@ -27,34 +20,10 @@ CORPUS = Corpus(
 )
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("index")
-    CORPUS.index(folder)
-    return folder
-
-
 @pytest.fixture(autouse=True)
 def few_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewer than other papers have passages that share the question's words."""
     monkeypatch.setattr("rag_assets.search.retrieval.ranking.CANDIDATES", 2)
-
-
-def searcher(folder: Path, *, has_names: bool = True, **settings: object) -> Searcher:
-    words = TantivyIndex.open(folder / "bm25")
-    profiles = [profile_of(chunk.paper_id, "", []) for chunk in CORPUS.chunks]
-    rows = [
-        {name: getattr(one, name) for name in PROFILES.names if name != "fingerprint"}
-        for one in profiles
-    ]
-    return Searcher(
-        CORPUS.library,
-        DenseSearch(ChromaStore.open(folder / "chroma"), HashedWords()),
-        words,
-        RetrievalSettings.model_validate(settings),
-        WordCounter(),
-        names=PaperNames(to_table(rows, PROFILES), words) if has_names else None,
-    )
 
 
 @pytest.mark.parametrize("fusion", ["convex", "rrf", "rank_blend"])
@@ -64,9 +33,10 @@ def test_passages_of_the_named_paper_come_first_even_if_others_fill_the_candidat
     """In a corpus of many reports, the best passages for "gross margin" are of all companies but
     the one asked for."""
     question = "What was the gross margin of Nike in 2021?"
+    settings = RetrievalSettings.model_validate({"fusion": fusion})
     with (
-        searcher(folder, fusion=fusion) as one,
-        searcher(folder, fusion=fusion, has_names=False) as without,
+        CORPUS.searcher(folder, settings, has_names=True) as one,
+        CORPUS.searcher(folder, settings) as without,
     ):
         named, plain = one.hits(one.rank(question), 12), without.hits(without.rank(question), 12)
 
@@ -79,7 +49,7 @@ def test_passages_of_the_named_paper_come_first_even_if_others_fill_the_candidat
 
 def test_each_part_of_a_question_is_searched_for_the_papers_it_names(folder: Path) -> None:
     """A question about two companies would find the passages of the first only."""
-    with searcher(folder) as one:
+    with CORPUS.searcher(folder, RetrievalSettings(), has_names=True) as one:
         ranking = one.rank(
             "What was the gross margin of Nike in 2021, and what was the gross margin of Pfizer in 2020?"
         )

@@ -22,13 +22,6 @@ CORPUS = Corpus(
 QUESTION = "steel bridges carry loads"
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("index")
-    CORPUS.index(folder)
-    return folder
-
-
 def searcher(folder: Path, reranker: ScriptedReranker | None, **settings: float) -> Searcher:
     skipping = SkippingReranker(reranker) if reranker else None
     return CORPUS.searcher(folder, RetrievalSettings.model_validate(settings), reranker=skipping)

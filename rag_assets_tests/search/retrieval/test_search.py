@@ -55,13 +55,6 @@ def few_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(N_CANDIDATES, 4)
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("index")
-    CORPUS.index(folder)
-    return folder
-
-
 def chunk_ids(searcher: Searcher, question: str, k: int = 10) -> list[str]:
     with searcher:
         return [hit.chunk.chunk_id for hit in searcher.hits(searcher.rank(question), k)]

@@ -35,6 +35,19 @@ def table_rows(
     return draw
 
 
+def grid(lefts: Sequence[float], *lines: str) -> list[list[Placed]]:
+    """Rows written as "a | b", a cell at each of these left edges; nothing is drawn for an empty
+    one."""
+    return [
+        [(left, text) for left, text in zip(lefts, line.split(" | "), strict=False) if text]
+        for line in lines
+    ]
+
+
+def across(left: float, right: float, *after: float) -> list[Rule]:
+    return [(left, right, one) for one in after]
+
+
 def page(*draws: Draw | tuple[float, Sequence[str]]) -> Draw:
     """A page that begins with prose; a pair is text and its top."""
 
@@ -50,6 +63,11 @@ def tables(document: Document) -> list[Block]:
     return [block for block in document.blocks if block.kind is BlockKind.TABLE]
 
 
+def written_in(rows: Sequence[Sequence[Placed]], rules: Sequence[Rule] = ()) -> list[str]:
+    """The rows of a captioned table as they are searched and quoted."""
+    return written(parsed(page((180, ["Table 1: Yields."]), table_rows(rows, rules))))
+
+
 def written(document: Document) -> list[str]:
     """The rows of all tables as they are searched and quoted."""
     units = [unit for block in tables(document) for unit in row_units(PlacedBlock(block, 0, 0))]
@@ -57,10 +75,13 @@ def written(document: Document) -> list[str]:
 
 
 SPANNED = [
-    [(230, "Sandy soil"), (390, "Clay soil")],
-    [(60, "Kind"), (210, "Yield"), (280, "Protein"), (370, "Yield"), (440, "Protein")],
-    [(60, "Barley"), (210, "76.4"), (280, "91.5"), (370, "73.1"), (440, "94.2")],
-    [(60, "Oats"), (210, "68.5"), (280, "62.9"), (370, "20.5"), (440, "50.4")],
+    *grid((230, 390), "Sandy soil | Clay soil"),
+    *grid(
+        (60, 210, 280, 370, 440),
+        "Kind | Yield | Protein | Yield | Protein",
+        "Barley | 76.4 | 91.5 | 73.1 | 94.2",
+        "Oats | 68.5 | 62.9 | 20.5 | 50.4",
+    ),
 ]
 
 
@@ -71,11 +92,7 @@ SPANNED = [
 )
 def test_a_name_over_two_columns_names_both(short: list[Rule]) -> None:
     """Without it, "Yield: 73.1" may be that of the other soil."""
-    full: list[Rule] = [(60, 500, 0), (60, 500, 2), (60, 500, 4)]
-
-    document = parsed(page((180, ["Table 1: Two measures."]), table_rows(SPANNED, [*full, *short])))
-
-    assert written(document)[0] == (
+    assert written_in(SPANNED, [*across(60, 500, 0, 2, 4), *short])[0] == (
         "Kind: Barley | Sandy soil Yield: 76.4 | Sandy soil Protein: 91.5 | Clay soil Yield: 73.1 | "
         "Clay soil Protein: 94.2"
     )
@@ -84,11 +101,7 @@ def test_a_name_over_two_columns_names_both(short: list[Rule]) -> None:
 @pytest.mark.parametrize(
     ("font", "stub", "wanted"),
     [
-        (
-            "Helvetica-Oblique",
-            [],
-            "Sandy Yield: 76.4 | Sandy Protein: 91.5 | Clay Yield: 73.1 | Clay",
-        ),
+        ("Helvetica-Oblique", [], "Sandy Yield: 76.4 | Sandy Protein: 91.5 | Clay Yield: 73.1 | C"),
         ("Helvetica-Oblique", [(60, "Kind")], "Sandy Yield: 76.4 | Sandy Protein: 91.5 | Clay"),
         ("Helvetica", [], "Sandy Yield: 76.4 | Protein: 91.5 | Clay Yield: 73.1 | Protein: 94.2"),
     ],
@@ -98,15 +111,13 @@ def test_names_in_italics_above_upright_ones_reach_to_each_other(
     font: str, stub: list[Placed], wanted: str
 ) -> None:
     """ "Protein: 91.5" is printed twice in the row, and nothing would say for which soil."""
-    above: list[Placed] = [(210, "Sandy"), (370, "Clay")]
 
     def draw(canvas: Canvas) -> None:
-        for left, text in [*stub, *above]:
+        for left, text in [*stub, (210, "Sandy"), (370, "Clay")]:
             lines(canvas, [text], left=left, top=FIRST_ROW, font=font)
 
     below = [SPANNED[1][1:] if stub else SPANNED[1], *SPANNED[2:]]
-    rules: list[Rule] = [(60, 500, -1), (60, 500, 1), (60, 500, 3)]
-    table = table_rows(below, rules, top=FIRST_ROW + PITCH)
+    table = table_rows(below, across(60, 500, -1, 1, 3), top=FIRST_ROW + PITCH)
 
     document = parsed(page((180, ["Table 1: Two measures."]), draw, table))
 
@@ -141,22 +152,16 @@ def test_a_captioned_list_in_a_tinted_box_with_a_bar_is_a_table_of_one_column(ma
 
 def test_a_group_ends_where_the_indentation_returns() -> None:
     """ "Spring sown: All sites" would be a false statement, published as exact."""
-    rows = [
-        [(200, "2016"), (300, "2017")],
-        [(60, "Spring sown")],
-        [(72, "Barley"), (200, "75.4"), (300, "33.9")],
-        [(72, "Oats"), (200, "22.8"), (300, "48.3")],
-        [(60, "All sites"), (200, "98.1"), (300, "86.7")],
-    ]
-
-    document = parsed(
-        page(
-            (180, ["Table 1: Values."]),
-            table_rows(rows, [(60, 400, 0), (60, 400, 1), (60, 400, 5)]),
-        ),
+    rows = grid(
+        (60, 72, 200, 300),
+        " |  | 2016 | 2017",
+        "Spring sown",
+        " | Barley | 75.4 | 33.9",
+        " | Oats | 22.8 | 48.3",
+        "All sites |  | 98.1 | 86.7",
     )
 
-    assert [row for row in written(document) if "|" in row] == [
+    assert [row for row in written_in(rows, across(60, 400, 0, 1, 5)) if "|" in row] == [
         "Spring sown / Barley | 2016: 75.4 | 2017: 33.9",
         "Spring sown / Oats | 2016: 22.8 | 2017: 48.3",
         "All sites | 2016: 98.1 | 2017: 86.7",
@@ -175,7 +180,7 @@ def test_a_label_over_two_lines_is_one_label() -> None:
                 top=215 + 26 * nth,
                 size=9,
             )
-            lines(canvas, [f"{nth}7.8", f"{nth}3.1"][:1], left=250, top=225.8 + 26 * nth, size=9)
+            lines(canvas, [f"{nth}7.8"], left=250, top=225.8 + 26 * nth, size=9)
         lines(canvas, ["Mean"], left=250, top=200, size=9)
         for y in (190, 205, 290):
             canvas.line(60, HEIGHT - y, 330, HEIGHT - y)
@@ -187,7 +192,7 @@ def test_a_label_over_two_lines_is_one_label() -> None:
 def test_a_label_printed_once_in_a_band_names_all_its_rows(side: str) -> None:
     """The rows of another place have the same names: without the label, each value has two
     owners."""
-    rows = [[(200, "Yield")], *([(120, kind), (200, value)] for kind, value in _BANDS)]
+    bands = "Oats | 1.1", "Rye | 1.2", "Spelt | 1.3", "Oats | 2.1", "Rye | 2.2", "Spelt | 2.3"
 
     def labels(canvas: Canvas) -> None:
         for nth, label in enumerate(["Sand", "Clay"]):
@@ -201,7 +206,7 @@ def test_a_label_printed_once_in_a_band_names_all_its_rows(side: str) -> None:
             else:
                 lines(canvas, [label], left=60, top=middle)
 
-    drawn = table_rows(rows, [(60, 300, 0), (60, 300, 1), (60, 300, 4), (60, 300, 7)])
+    drawn = table_rows(grid((120, 200), " | Yield", *bands), across(60, 300, 0, 1, 4, 7))
 
     text = written(parsed(page((180, ["Table 1: Places."]), drawn, labels)))
 
@@ -209,35 +214,27 @@ def test_a_label_printed_once_in_a_band_names_all_its_rows(side: str) -> None:
     assert ["Clay" in row for row in text] == [False] * 3 + [True] * 3
 
 
-_BANDS = [
-    ("Oats", "1.1"),
-    ("Rye", "1.2"),
-    ("Spelt", "1.3"),
-    ("Oats", "2.1"),
-    ("Rye", "2.2"),
-    ("Spelt", "2.3"),
-]
-SMALL = [[(60, "Kind"), (160, "2016")], [(60, "Oats"), (160, "7.1")], [(60, "Rye"), (160, "7.2")]]
-FRAME: list[Rule] = [(60, 200, 0), (60, 200, 1), (60, 200, 3)]
+SMALL = grid((60, 160), "Kind | 2016", "Oats | 7.1", "Rye | 7.2")
+FRAME = across(60, 200, 0, 1, 3)
 
 
 def test_rules_of_both_directions_bound_the_cells() -> None:
     """In a full grid a cell belongs to all rows beside it, and no rule has to run over the whole
     table."""
-    rows = [
-        [(60, "Soil"), (160, "Code"), (230, "Kind"), (330, "Sown")],
-        [(60, "Sandy soil"), (160, "K1"), (230, "Oats")],
-        [(160, "K2"), (230, "Rye"), (330, "spring")],
-        [(60, "Clay soil"), (160, "K3"), (230, "Barley")],
-    ]
-    inner: list[Rule] = [(150, 320, 2), (55, 320, 3)]
+    rows = grid(
+        (60, 160, 230, 330),
+        "Soil | Code | Kind | Sown",
+        "Sandy soil | K1 | Oats",
+        " | K2 | Rye | spring",
+        "Clay soil | K3 | Barley",
+    )
 
-    def grid(canvas: Canvas) -> None:
-        table_rows(rows, [*((55, 420, n) for n in (0, 1, 4)), *inner])(canvas)
+    def draw(canvas: Canvas) -> None:
+        table_rows(rows, [*across(55, 420, 0, 1, 4), (150, 320, 2), (55, 320, 3)])(canvas)
         for x in (55, 150, 220, 320, 420):
             canvas.line(x, HEIGHT - 189.5, x, HEIGHT - 245.5)
 
-    assert written(parsed(page((180, ["Table 1: Fields."]), grid))) == [
+    assert written(parsed(page((180, ["Table 1: Fields."]), draw))) == [
         "Soil: Sandy soil | Code: K1 | Kind: Oats | Sown: spring",
         "Soil: Sandy soil | Code: K2 | Kind: Rye | Sown: spring",
         "Soil: Clay soil | Code: K3 | Kind: Barley | Sown: spring",
@@ -246,16 +243,16 @@ def test_rules_of_both_directions_bound_the_cells() -> None:
 
 def test_wrapped_texts_in_all_columns_are_one_row() -> None:
     """A row a line would give the first half of each text to nobody."""
-    rows = [
-        [(60, "Kind"), (160, "Sown"), (300, "Aggregates")],
-        [(60, "Winter"), (160, "In autumn, after the"), (300, "Large ones (more")],
-        [(60, "barley"), (160, "last rain"), (300, "than half)")],
-        [(60, "Vendor-"), (160, "Field-"), (300, "Pull")],
-        [(60, "Bred oats"), (160, "Dependent"), (300, "Only")],
-    ]
-    rules: list[Rule] = [(55, 420, n) for n in (0, 1, 3, 5)]
+    rows = grid(
+        (60, 160, 300),
+        "Kind | Sown | Aggregates",
+        "Winter | In autumn, after the | Large ones (more",
+        "barley | last rain | than half)",
+        "Vendor- | Field- | Pull",
+        "Bred oats | Dependent | Only",
+    )
 
-    assert written(parsed(page((180, ["Table 1: Fields."]), table_rows(rows, rules)))) == [
+    assert written_in(rows, across(55, 420, 0, 1, 3, 5)) == [
         "Kind: Winter barley | Sown: In autumn, after the last rain | Aggregates: Large ones (more than half)",
         "Kind: Vendor-Bred oats | Sown: Field-Dependent | Aggregates: Pull Only",
     ]
@@ -319,11 +316,7 @@ def test_title_and_unit_above_a_table_without_a_caption_are_its_title() -> None:
         lines(canvas, ["STATEMENT OF CEREALS"], left=160, top=165, font="Helvetica-Bold", size=11)
         lines(canvas, ["(in kilograms per hectare)"], left=170, top=180, size=8)
 
-    rows = [
-        [(300, "2016"), (380, "2017")],
-        [(60, "Barley"), (300, "$ 19.2"), (380, "$ 67.9")],
-        [(60, "Oats"), (300, "26.6"), (380, "55.2")],
-    ]
+    rows = grid((60, 300, 380), " | 2016 | 2017", "Barley | $ 19.2 | $ 67.9", "Oats | 26.6 | 55.2")
 
     document = parsed(page(titles, table_rows(rows, [(300, 330, 2), (380, 410, 2)])))
 
@@ -338,11 +331,8 @@ def test_tables_with_a_rule_below_their_headers_only_are_two() -> None:
 
     def draw(canvas: Canvas) -> None:
         for at, year in ((180.0, 2015), (290.0, 2016)):
-            rows = [[(240, "Milk"), (340, "Hay"), (440, "Straw")]]
-            rows += [
-                [(60, f"Herd {n}"), (240, f"{n}.1"), (340, f"{n}.2"), (440, f"{year - n}.5")]
-                for n in range(1, 5)
-            ]
+            herds = (f"Herd {n} | {n}.1 | {n}.2 | {year - n}.5" for n in range(1, 5))
+            rows = grid((60, 240, 340, 440), " | Milk | Hay | Straw", *herds)
             table_rows(rows, [(55, 480, 1)], top=at)(canvas)
 
     document = parsed(draw)
@@ -383,17 +373,13 @@ def _prompt(canvas: Canvas) -> None:
 
 
 def _names(canvas: Canvas) -> None:
-    for nth, row in enumerate(
-        [("Ana Sun", "Bo Moe"), ("Harbour College", "Rope Works"), ("Bergen", "Oslo")]
-    ):
-        for at, text in enumerate(row):
-            lines(canvas, [text], left=60 + 200 * at, top=200 + 14 * nth)
+    rows = "Ana Sun | Bo Moe", "Harbour College | Rope Works", "Bergen | Oslo"
+    table_rows(grid((60, 260), *rows))(canvas)
 
 
 def _formula(canvas: Canvas) -> None:
-    for nth, (left, right) in enumerate([("a = b + c", "(1)"), ("d = e + f", "(2)")]):
-        lines(canvas, [left], left=150, top=200 + 20 * nth)
-        lines(canvas, [right], left=400, top=200 + 20 * nth)
+    for nth, row in enumerate(grid((150, 400), "a = b + c | (1)", "d = e + f | (2)")):
+        table_rows([row], top=200 + 20 * nth)(canvas)
 
 
 def _drawing(canvas: Canvas) -> None:
@@ -412,22 +398,20 @@ def test_what_only_looks_like_a_table_stays_text(draw: Draw) -> None:
 
 def test_a_row_with_a_gap_keeps_its_values_below_their_headers() -> None:
     """Counted from the left, the load of the second rope would be read as its length."""
-    rows = [
-        [(60, "Rope"), (200, "Length"), (300, "Load"), (400, "Price")],
-        [(60, "hemp"), (200, "20"), (300, "150"), (400, "7")],
-        [(60, "nylon"), (300, "480"), (400, "9")],
-    ]
+    rows = grid(
+        (60, 200, 300, 400),
+        "Rope | Length | Load | Price",
+        "hemp | 20 | 150 | 7",
+        "nylon |  | 480 | 9",
+    )
 
     assert written(parsed(page(table_rows(rows))))[1] == "Rope: nylon | Load: 480 | Price: 9"
 
 
 def test_a_table_over_a_page_end_is_one_under_its_header() -> None:
     """Without its header, the second half has values of nothing."""
-    rows = [
-        [(60, "Kind"), (200, "Litres")],
-        *([(60, f"Herd {n}"), (200, f"{n}0.5")] for n in range(1, 5)),
-    ]
-    more = [[(60, f"Herd {n}"), (200, f"{n}0.5")] for n in range(5, 9)]
+    head, *herds = grid((60, 200), "Kind | Litres", *(f"Herd {n} | {n}0.5" for n in range(1, 9)))
+    rows, more = [head, *herds[:4]], herds[4:]
 
     document = parsed(page((180, ["Table 1: Milk."]), table_rows(rows)), table_rows(more, top=60))
 
@@ -439,20 +423,19 @@ def test_a_table_over_a_page_end_is_one_under_its_header() -> None:
 def test_a_table_that_repeats_caption_and_header_is_one() -> None:
     """Two tables of one name share the rows out, and a note about the next page would be a group of
     what follows."""
-    head = [(60, "Kind"), (200, "Litres")]
-    rows, more = (
-        [[(60, f"Herd {n}"), (200, f"{n}0.5")] for n in numbers]
-        for numbers in (range(1, 4), range(4, 7))
+    head, *herds, note = grid(
+        (60, 200),
+        "Kind | Litres",
+        *(f"Herd {n} | {n}0.5" for n in range(1, 7)),
+        "Continued on next page",
     )
-    rules: list[Rule] = [(55, 340, n) for n in (0, 1, 5)]
-    note = [(60, "Continued on next page")]
-    first = page(
-        (180, ["Table 2: Milk."]), table_rows([head, *rows, note], rules), (300, prose("rope", 4))
-    )
+    rules = across(55, 340, 0, 1, 5)
+    rows = table_rows([head, *herds[:3], note], rules)
+    first = page((180, ["Table 2: Milk."]), rows, (300, prose("rope", 4)))
 
     def second(canvas: Canvas) -> None:
         lines(canvas, ["Table 2 (continued)"], top=60)
-        table_rows([head, *more], rules, top=80)(canvas)
+        table_rows([head, *herds[3:]], rules, top=80)(canvas)
 
     document = parsed(first, second)
 
@@ -475,12 +458,11 @@ def test_a_page_with_more_lines_than_a_table_has_is_read_without_rules() -> None
 def test_names_of_columns_that_are_wider_than_the_line_below_are_part_of_the_header() -> None:
     """Two tables of weeks and of years had the same columns "2023" and "2022", and a value of one
     answered for both."""
-    body = [(kind, "40%", "41%") for kind in ("Wool", "Milk", "Cheese")]
     rows = [
         [(410, "9 Weeks Ended")],
         [(390, "January 28, January 29,")],
         [(402, "2023"), (460, "2022")],
-        *(list(zip((60, 405, 463), row, strict=True)) for row in body),
+        *grid((60, 405, 463), *(f"{kind} | 40% | 41%" for kind in ("Wool", "Milk", "Cheese"))),
     ]
 
     text = written(parsed(page(table_rows(rows), (400, prose("sheep", 12)))))
@@ -491,56 +473,42 @@ def test_names_of_columns_that_are_wider_than_the_line_below_are_part_of_the_hea
     )
 
 
-SALES = [("Tea", "4.2", "5.1", "7"), ("Rice", "6.2", "3.1", "9")]
-
-
-def in_columns(row: Sequence[str]) -> list[Placed]:
-    return list(zip((60, 250, 350, 450), row, strict=True))
-
-
-def sales(*header: Sequence[Placed]) -> list[Sequence[Placed]]:
+def sales(*header: str) -> list[list[Placed]]:
     """A header and two rows of values below it."""
-    return [*header, *map(in_columns, SALES)]
+    return grid((60, 250, 350, 450), *header, "Tea | 4.2 | 5.1 | 7", "Rice | 6.2 | 3.1 | 9")
+
+
+OF_2019 = "Sales | 2019 | 2018 | Change"
+TEA_IN_2019 = "Sales: Tea | 2019: 4.2 | 2018: 5.1 | Change: 7"
 
 
 @pytest.mark.parametrize(
-    ("second", "rules"),
+    ("second", "rules", "tea"),
     [
-        (("Rates", "Low", "High", "Mean"), (0, 1, 3, 4, 6)),
-        (("Sales", "2018", "2017", "Change"), (0, 6)),
+        (
+            "Rates | Low | High | Mean",
+            (0, 1, 3, 4, 6),
+            "Rates: Tea | Low: 4.2 | High: 5.1 | Mean: 7",
+        ),
+        ("Sales | 2018 | 2017 | Change", (0, 6), "Sales: Tea | 2018: 4.2 | 2017: 5.1 | Change: 7"),
     ],
     ids=["a header between rules", "the same header with other years"],
 )
 def test_a_header_below_values_begins_another_table(
-    second: tuple[str, ...], rules: Sequence[float]
+    second: str, rules: Sequence[float], tea: str
 ) -> None:
     """Its values had the names of the table above."""
-    headers = [("Sales", "2019", "2018", "Change"), second]
-    rows = [row for names in headers for row in sales(in_columns(names))]
-    drawn = table_rows(rows, [(60, 500, after) for after in rules])
+    found = written_in([*sales(OF_2019), *sales(second)], across(60, 500, *rules))
 
-    document = parsed(page((180, ["Table 1: Sales."]), drawn))
-
-    assert written(document) == [
-        " | ".join(f"{name}: {value}" for name, value in zip(names, values, strict=True))
-        for names in headers
-        for values in SALES
-    ]
+    assert (len(found), found[::2]) == (4, [TEA_IN_2019, tea])
 
 
 def test_a_second_banner_ends_the_first() -> None:
     """ "Year ended 2018 / Tea" stood beside a column "Year ended 2019"."""
-    names = [(250, "Reported"), (350, "Organic"), (450, "Change")]
-    rows = [*sales([(330, "Year ended 2019")], names), *sales([(330, "Year ended 2018")])]
+    first, second = ([(330, f"Year ended {year}")] for year in (2019, 2018))
+    rows = [first, *sales(" | Reported | Organic | Change"), second, *sales()]
 
-    document = parsed(
-        page(
-            (180, ["Table 1: Sales."]),
-            table_rows(rows, [(60, 500, after) for after in (0, 2, 4, 5, 7)]),
-        ),
-    )
-
-    assert written(document)[::2] == [
+    assert written_in(rows, across(60, 500, 0, 2, 4, 5, 7))[::2] == [
         f"Year ended {year} / Tea | Reported: 4.2 | Organic: 5.1 | Change: 7"
         for year in (2019, 2018)
     ]
@@ -548,14 +516,10 @@ def test_a_second_banner_ends_the_first() -> None:
 
 def test_rules_below_the_names_show_the_columns() -> None:
     """The words of a date stood above one column each, and the values of two columns in one."""
-    banner, names = (
-        [(255, "May 31, 2018")],
-        [(60, "Unit"), (230, "Sold"), (275, "Part"), (320, "Left")],
-    )
     rows = [
-        banner,
-        names,
-        *([(60, f"Farm {nth}"), (240, f"1{nth}"), (268, "37.2 %"), (318, "0.6")] for nth in (1, 2)),
+        [(255, "May 31, 2018")],
+        *grid((60, 230, 275, 320), "Unit | Sold | Part | Left"),
+        *grid((60, 240, 268, 318), "Farm 1 | 11 | 37.2 % | 0.6", "Farm 2 | 12 | 37.2 % | 0.6"),
     ]
     short: list[Rule] = [(228, 345, 1), (60, 200, 2), (228, 262, 2), (266, 303, 2), (312, 345, 2)]
 
@@ -572,26 +536,17 @@ def test_a_label_in_the_middle_names_the_rows_beside_it(is_grid: bool) -> None:
     depths = ["1 m", "3 m", "5 m", "1 m", "5 m"]
 
     def draw(canvas: Canvas) -> None:
-        rows = [
-            ("Site", "Depth", "June", "July"),
-            *(("", one, f"0.{n}1", f"0.{n}2") for n, one in enumerate(depths)),
-        ]
-        for nth, row in enumerate(rows):
-            for left, text in zip((60, 160, 260, 360), row, strict=True):
+        values = (f" | {one} | 0.{n}1 | 0.{n}2" for n, one in enumerate(depths))
+        for nth, row in enumerate(grid((60, 160, 260, 360), "Site | Depth | June | July", *values)):
+            for left, text in row:
                 middle = 15 if is_grid and nth == 0 and left >= 260 else 9
                 lines(canvas, [text], left=left, top=200 + 18 * nth + middle)
         for middle, name in ((245, "Kolbu"), (290, "Lena")):
             lines(canvas, [name], left=60, top=middle)
         if is_grid:
             lines(canvas, ["Iron"], left=260, top=199)
-        short = [(255, 1), (155, 2.5), (155, 3.5), (155, 5.5)] if is_grid else []
-        for left, after in [
-            (55, 0),
-            (55, 1.5),
-            *short,
-            *([(55, 4.5)] if is_grid else []),
-            (55, 6.5),
-        ]:
+        short = [(255, 1), (155, 2.5), (155, 3.5), (155, 5.5), (55, 4.5)] if is_grid else []
+        for left, after in [(55, 0), (55, 1.5), (55, 6.5), *short]:
             canvas.line(left, HEIGHT - (188 + 18 * after), 420, HEIGHT - (188 + 18 * after))
         for x in (55, 155, 255, 355, 420) if is_grid else ():
             canvas.line(x, HEIGHT - (206 if x == 355 else 188), x, HEIGHT - 305)
@@ -615,10 +570,7 @@ def test_a_rule_drawn_cell_by_cell_is_one_rule() -> None:
             for left in (400, 403):
                 canvas.rect(left, y, 3, 0.7, stroke=0, fill=1)
 
-    rows = sales(in_columns(("Sales", "2019", "2018", "Change")))
-    document = parsed(page(table_rows(rows), draw))
-
-    assert written(document)[0] == "Sales: Tea | 2019: 4.2 | 2018: 5.1 | Change: 7"
+    assert written(parsed(page(table_rows(sales(OF_2019)), draw)))[0] == TEA_IN_2019
 
 
 def test_text_over_a_picture_of_a_grid_is_a_table() -> None:
@@ -627,10 +579,9 @@ def test_text_over_a_picture_of_a_grid_is_a_table() -> None:
     def draw(canvas: Canvas) -> None:
         canvas.drawImage(ImageReader(Image.new("RGB", (40, 8), "white")), 55, HEIGHT - 245, 450, 60)
 
-    rows = sales(in_columns(("Sales", "2019", "2018", "Change")))
-    document = parsed(page((170, ["Table 1: Sales."]), draw, table_rows(rows)))
+    document = parsed(page((170, ["Table 1: Sales."]), draw, table_rows(sales(OF_2019))))
 
-    assert written(document)[0] == "Sales: Tea | 2019: 4.2 | 2018: 5.1 | Change: 7"
+    assert written(document)[0] == TEA_IN_2019
 
 
 @pytest.mark.parametrize(
@@ -643,10 +594,13 @@ def test_text_over_a_picture_of_a_grid_is_a_table() -> None:
 )
 def test_a_title_drawn_into_the_frame_of_a_table_names_no_column(titles: list[Placed]) -> None:
     """ "Count of herds Sold: 2" was a name that no column has."""
-    names = [(60, "County"), (160, "At first"), (250, "Sold"), (330, "Born"), (420, "At last")]
-    rows = [[(60, f"Hill {n}"), *((left, f"{n}.5") for left, _ in names[1:])] for n in (1, 2, 3)]
-    rules: list[Rule] = [(60, 480, 0), (60, 480, len(titles) + 4)]
-    drawn = table_rows([*([one] for one in titles), names, *rows], rules)
+    rows = grid(
+        (60, 160, 250, 330, 420),
+        "County | At first | Sold | Born | At last",
+        *(f"Hill {n} | {n}.5 | {n}.5 | {n}.5 | {n}.5" for n in (1, 2, 3)),
+    )
+    rules = across(60, 480, 0, len(titles) + 4)
+    drawn = table_rows([*([one] for one in titles), *rows], rules)
 
     document = parsed(page(drawn))
 
@@ -664,7 +618,7 @@ def test_columns_of_prose_below_a_running_head_take_no_caption() -> None:
         for left, word in ((60, "rope"), (310, "dome")):
             lines(canvas, prose(word, 8), left=left, top=70, size=7)
         lines(canvas, ["Table 1. Yield."], top=190)
-        table_rows(SMALL, [(55, 540, n) for n in (-10, 0, 1, 3)])(canvas)
+        table_rows(SMALL, across(55, 540, -10, 0, 1, 3))(canvas)
 
     document = parsed(draw)
 
