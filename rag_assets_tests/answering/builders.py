@@ -2,14 +2,18 @@
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.answering.drafts import DraftAnswer, Readers
+from rag_assets.answering.drafts import Answerer, DraftAnswer, Readers, kept_drafts
 from rag_assets.answering.extractive import ExtractiveAnswerer
+from rag_assets.answering.pipeline import AnswerPipeline
+from rag_assets.answering.trace import AnswerTrace, Event, Finished
+from rag_assets.answering.verify.verification import EmbeddedSupport, SupportScorer
 from rag_assets.core.domain import (
     BLOCK_SEPARATOR,
     TITLE_PAGE_HEADING,
@@ -22,7 +26,8 @@ from rag_assets.core.domain import (
     Span,
     UnitKind,
 )
-from rag_assets.core.settings import ExtractiveSettings
+from rag_assets.core.kept import KeptFile
+from rag_assets.core.settings import AnsweringSettings, ExtractiveSettings
 from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.core.text.terms import terms_of
 from rag_assets.search.embedding.local_model import ALL_MINILM
@@ -119,6 +124,27 @@ def evidence(*chunks: Chunk) -> Evidence:
     return Evidence(
         tuple(context(item) for item in chunks), {item.chunk_id: item for item in chunks}
     )
+
+
+def pipeline_in(
+    folder: Path,
+    answerer: Answerer,
+    settings: AnsweringSettings | None = None,
+    scorer: SupportScorer | None = None,
+) -> AnswerPipeline:
+    """Keeps its drafts in that folder."""
+    return AnswerPipeline(
+        answerer,
+        scorer or EmbeddedSupport(WordEncoder()),
+        kept_drafts(KeptFile(folder / "kept.sqlite3")),
+        settings or AnsweringSettings(),
+    )
+
+
+def finished(events: Iterable[Event]) -> AnswerTrace:
+    *_, last = events
+    assert isinstance(last, Finished)
+    return last.trace
 
 
 class WordEncoder:

@@ -5,27 +5,27 @@ source or a fence), and what is believed of a reply (a model that was turned can
 the cited paper says).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from rag_assets.answering.drafts import kept_drafts
 from rag_assets.answering.model.answerer import HostedAnswerer
-from rag_assets.answering.pipeline import AnswerPipeline
-from rag_assets.answering.trace import Finished
-from rag_assets.answering.verify.verification import EmbeddedSupport
 from rag_assets.core.domain import Evidence, QAResult
-from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import AnsweringSettings
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
 from rag_assets.questions import Question
-from rag_assets_testing.wire import Reply, WireServer, use_wire_environment
+from rag_assets_testing.wire import Reply, Wire, WireServer
 from rag_assets_testing.wire.exchange import WireRequest
 from rag_assets_testing.wire.quoting_model import quoting_model
-from rag_assets_tests.answering.builders import WordEncoder, chunk, context
+from rag_assets_tests.answering.builders import (
+    chunk,
+    context,
+    finished,
+    pipeline_in,
+)
 from rag_assets_tests.answering.injections import BEFORE, INJECTIONS, Injection
 from rag_assets_tests.hosted.models import HURRIED
 
@@ -35,7 +35,7 @@ HONEST = chunk(
     "In a second trial ferritin fell by 11% in all groups within a month of training.",
     page=4,
 )
-HARMLESS = Injection(name="none", text="Iron was taken by mouth.", order="", reply="")
+HARMLESS = Injection(name="none", text="Iron was taken by mouth.", order="")
 IMITATIONS = [injection for injection in INJECTIONS if injection.imitates]
 
 
@@ -62,21 +62,15 @@ def answer_of(folder: Path, injection: Injection) -> QAResult:
         answerer = HostedAnswerer(
             ModelName("openai", "gpt-5-mini"), connections, AnsweringSettings()
         )
-        scorer, cache = (
-            EmbeddedSupport(WordEncoder()),
-            kept_drafts(KeptFile(folder / "kept.sqlite3")),
+        events = pipeline_in(folder, answerer).answer(
+            QUESTION, lambda _question, _k: evidence(injection)
         )
-        pipeline = AnswerPipeline(answerer, scorer, cache, AnsweringSettings())
-        *_, last = pipeline.answer(QUESTION, lambda _question, _k: evidence(injection))
-    assert isinstance(last, Finished)
-    return last.trace.result
+        return finished(events).result
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[WireServer]:
-    with WireServer("openai") as wire:
-        use_wire_environment(monkeypatch, wire)
-        yield wire
+def server(wire: Wire) -> WireServer:
+    return wire("openai")
 
 
 def obeying(injection: Injection) -> Callable[[WireRequest], Reply]:

@@ -5,23 +5,20 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.answering.drafts import NOT_JUDGED, NOT_READ, kept_drafts
+from rag_assets.answering.drafts import NOT_JUDGED, NOT_READ
 from rag_assets.answering.extractive import ExtractiveAnswerer
-from rag_assets.answering.pipeline import AnswerPipeline
 from rag_assets.answering.promises import PublishedCorpus, promised
-from rag_assets.answering.trace import Finished
-from rag_assets.answering.verify.verification import EmbeddedSupport
 from rag_assets.core.domain import QAResult
-from rag_assets.core.kept import KeptFile
-from rag_assets.core.settings import AnsweringSettings, ExtractiveSettings
+from rag_assets.core.settings import ExtractiveSettings
 from rag_assets.core.text.terms import may_be_english
 from rag_assets.questions import Question
 from rag_assets.search.embedding.local_model import MULTILINGUAL_E5
 from rag_assets_tests.answering.builders import (
-    WordEncoder,
     WordReader,
     chunk,
     evidence,
+    finished,
+    pipeline_in,
     readers,
 )
 
@@ -70,12 +67,12 @@ def answered(
     folder: Path, question: str, *chunks: object, tokens: WordReader | None = None
 ) -> QAResult:
     answerer = ExtractiveAnswerer(readers(tokens), ExtractiveSettings(), min_sources=2)
-    kept = kept_drafts(KeptFile(folder / "kept.sqlite3"))
-    pipeline = AnswerPipeline(answerer, EmbeddedSupport(WordEncoder()), kept, AnsweringSettings())
     found = evidence(*chunks)  # type: ignore[arg-type]
-    *_, last = pipeline.answer(Question(id="q", question=question), lambda _question, _k: found)
-    assert isinstance(last, Finished)
-    return last.trace.result
+    return finished(
+        pipeline_in(folder, answerer).answer(
+            Question(id="q", question=question), lambda _question, _k: found
+        )
+    ).result
 
 
 @pytest.mark.parametrize(

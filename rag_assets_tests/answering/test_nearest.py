@@ -10,23 +10,20 @@ from rag_assets.answering.drafts import (
     DraftCitation,
     DraftClaim,
     Readers,
-    kept_drafts,
 )
-from rag_assets.answering.pipeline import AnswerPipeline
-from rag_assets.answering.trace import AnswerTrace, Finished
-from rag_assets.answering.verify.verification import EmbeddedSupport
+from rag_assets.answering.trace import AnswerTrace
 from rag_assets.core.domain import Chunk, Context, QAResult
-from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import AnsweringSettings
 from rag_assets.questions import Question
 from rag_assets_tests.answering.builders import (
     Says,
-    WordEncoder,
     WordReader,
     chunk,
     context,
     drafted,
     evidence,
+    finished,
+    pipeline_in,
 )
 
 QUESTION = "Why was the bridge over the river closed?"
@@ -72,12 +69,10 @@ class Nearly:
 
 def traced(folder: Path, *quotes: str, of: Chunk = BRIDGE) -> AnswerTrace:
     found = evidence(of)
-    settings = AnsweringSettings(min_sources=1)
-    cache = kept_drafts(KeptFile(folder / "kept.sqlite3"))
-    pipeline = AnswerPipeline(Nearly(*quotes), EmbeddedSupport(WordEncoder()), cache, settings)
-    *_, last = pipeline.answer(Question(id="q", question=QUESTION), lambda _question, _k: found)
-    assert isinstance(last, Finished)
-    return last.trace
+    pipeline = pipeline_in(folder, Nearly(*quotes), AnsweringSettings(min_sources=1))
+    return finished(
+        pipeline.answer(Question(id="q", question=QUESTION), lambda _question, _k: found)
+    )
 
 
 def texts(result: QAResult) -> list[str]:

@@ -11,9 +11,7 @@ from rag_assets.answering.drafts import (
     DraftAnswer,
     DraftCitation,
     DraftClaim,
-    kept_drafts,
 )
-from rag_assets.answering.pipeline import AnswerPipeline
 from rag_assets.answering.trace import (
     AnswerTrace,
     ClaimDropped,
@@ -23,7 +21,7 @@ from rag_assets.answering.trace import (
     Retrieved,
     Retrying,
 )
-from rag_assets.answering.verify.verification import EmbeddedSupport, Reason
+from rag_assets.answering.verify.verification import Reason
 from rag_assets.core.domain import (
     Chunk,
     Context,
@@ -33,10 +31,14 @@ from rag_assets.core.domain import (
     QueryOrigin,
 )
 from rag_assets.core.errors import RequestRejected
-from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import AnsweringSettings
 from rag_assets.questions import Question
-from rag_assets_tests.answering.builders import WordEncoder, chunk, evidence
+from rag_assets_tests.answering.builders import (
+    chunk,
+    evidence,
+    finished,
+    pipeline_in,
+)
 
 SMITH = chunk("smith2020", "Ferritin fell in all groups by 12% within a month.")
 JONES = chunk("jones2021", "Ferritin was lower in every group after four weeks.", page=None)
@@ -74,12 +76,9 @@ class Pipeline:
         folder: Path,
         answerer: QuotingAnswerer,
         by_k: dict[int, Evidence],
-        settings: AnsweringSettings = AnsweringSettings(),  # noqa: B008 - frozen
+        settings: AnsweringSettings | None = None,
     ) -> None:
-        scorer = EmbeddedSupport(WordEncoder())
-        self._pipeline = AnswerPipeline(
-            answerer, scorer, kept_drafts(KeptFile(folder / "kept.sqlite3")), settings
-        )
+        self._pipeline = pipeline_in(folder, answerer, settings)
         self._by_k = by_k
 
     def events(self, question: str = "Did ferritin fall?") -> Iterator[Event]:
@@ -87,9 +86,7 @@ class Pipeline:
         return self._pipeline.answer(asked, lambda _question, k: self._by_k[k])
 
     def answer(self, question: str = "Did ferritin fall?") -> AnswerTrace:
-        *_, last = self.events(question)
-        assert isinstance(last, Finished)
-        return last.trace
+        return finished(self.events(question))
 
 
 def test_an_answer_names_its_papers_and_pages(tmp_path: Path) -> None:

@@ -16,9 +16,7 @@ from rag_assets.answering.drafts import (
     DraftCitation,
     DraftClaim,
     MendRequest,
-    kept_drafts,
 )
-from rag_assets.answering.pipeline import AnswerPipeline
 from rag_assets.answering.trace import AnswerTrace, Event, Finished, Retrying
 from rag_assets.answering.verify.verification import (
     EmbeddedSupport,
@@ -28,10 +26,14 @@ from rag_assets.answering.verify.verification import (
 )
 from rag_assets.answering.wording import claim_note
 from rag_assets.core.domain import Chunk, Context, Evidence, Hit, Usage
-from rag_assets.core.kept import KeptFile
-from rag_assets.core.settings import AnsweringSettings
 from rag_assets.questions import Question
-from rag_assets_tests.answering.builders import WordEncoder, chunk, evidence
+from rag_assets_tests.answering.builders import (
+    WordEncoder,
+    chunk,
+    evidence,
+    finished,
+    pipeline_in,
+)
 from rag_assets_tests.search.retrieval.corpus import passage_of
 
 SMITH = chunk("smith2020", "Ferritin fell in all groups by 12% within a month.")
@@ -120,29 +122,16 @@ def rated(relevance: float | None, *chunks: Chunk) -> Evidence:
 BOTH = rated(0.9, SMITH, JONES)
 
 
-def pipeline_of(
-    folder: Path, writer: Writer, scorer: SupportScorer | None = None
-) -> AnswerPipeline:
-    return AnswerPipeline(
-        writer,
-        scorer or EmbeddedSupport(WordEncoder()),
-        kept_drafts(KeptFile(folder / "kept.sqlite3")),
-        AnsweringSettings(),
-    )
-
-
 def events(
     folder: Path, writer: Writer, found: Evidence, scorer: SupportScorer | None = None
 ) -> Iterator[Event]:
-    return pipeline_of(folder, writer, scorer).answer(QUESTION, lambda _question, _k: found)
+    return pipeline_in(folder, writer, scorer=scorer).answer(QUESTION, lambda _question, _k: found)
 
 
 def trace_of(
     folder: Path, writer: Writer, found: Evidence, scorer: SupportScorer | None = None
 ) -> AnswerTrace:
-    *_, last = events(folder, writer, found, scorer)
-    assert isinstance(last, Finished)
-    return last.trace
+    return finished(events(folder, writer, found, scorer))
 
 
 def test_a_claim_that_did_not_hold_goes_back_with_its_reason_and_the_mended_one_takes_its_place(
@@ -230,7 +219,7 @@ def test_a_reply_of_which_nothing_holds_says_nothing_about_the_papers_and_is_not
 def test_an_answer_is_made_anew_where_the_user_asks_for_it(tmp_path: Path) -> None:
     """A poor answer that is kept would stand for good."""
     writer = Writer([HOLDS, OF_JONES])
-    pipeline = pipeline_of(tmp_path, writer)
+    pipeline = pipeline_in(tmp_path, writer)
     for again, n_drafted in ((False, 1), (False, 1), (True, 2), (False, 2)):
         list(pipeline.adapted(AnswerOptions(again=again)).answer(QUESTION, lambda _q, _k: BOTH))
 
@@ -290,27 +279,25 @@ def test_a_part_that_the_model_misses_is_searched_by_itself_and_what_is_found_go
     """ "The sources do not say" stood under the heading of a section of the corpus: nobody had
     looked."""
     writer = Writer([HOLDS, OF_JONES], [OF_ZINC], missing=["does zinc shorten it"])
-    pipeline = pipeline_of(tmp_path, writer)
     searched: list[str] = []
 
     def retrieve(question: Question, _k: int) -> Evidence:
         searched.append(question.question)
         return rated(0.9, ZINC) if question.question == "does zinc shorten it" else BOTH
 
-    *_, last = pipeline.answer(TWICE, retrieve)
+    trace = finished(pipeline_in(tmp_path, writer).answer(TWICE, retrieve))
 
-    assert isinstance(last, Finished)
     assert "does zinc shorten it" in searched
     assert (writer.asked, writer.read_again) == (
         [MendRequest(missing=("does zinc shorten it",))],
         ["allan2014"],
     )
-    assert [one.text for one in last.trace.result.claims] == [
+    assert [one.text for one in trace.result.claims] == [
         HOLDS.text,
         OF_JONES.text,
         OF_ZINC.text,
     ]
-    assert last.trace.result.unanswered == ()
+    assert trace.result.unanswered == ()
 
 
 @pytest.mark.parametrize(
@@ -323,12 +310,14 @@ def test_a_part_that_is_not_found_is_told_with_how_much_was_read(
 ) -> None:
     """What stands in the other passages of the corpus nobody knows."""
     writer = Writer([HOLDS, OF_JONES], missing=["does zinc shorten it"])
-    pipeline = pipeline_of(tmp_path, writer)
 
-    *_, last = pipeline.answer(TWICE, lambda question, _k: BOTH if question is TWICE else found)
+    trace = finished(
+        pipeline_in(tmp_path, writer).answer(
+            TWICE, lambda question, _k: BOTH if question is TWICE else found
+        )
+    )
 
-    assert isinstance(last, Finished)
     assert len(writer.asked) == n_asked
-    assert last.trace.result.answer.endswith(
+    assert trace.result.answer.endswith(
         f"[INSUFFICIENT DATA] Not found in the {n_read} passages that were read: “does zinc shorten it”"
     )

@@ -1,7 +1,6 @@
 """Sentences about chunks, asked of a local server that speaks Google's protocol."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -21,9 +20,9 @@ from rag_assets_testing.wire import (
     Reply,
     Status,
     Step,
+    Wire,
     WireRequest,
     WireServer,
-    use_wire_environment,
 )
 from rag_assets_tests.hosted.models import HURRIED
 
@@ -65,10 +64,8 @@ def summary(text: str) -> Reply:
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[WireServer]:
-    with WireServer("google") as wire:
-        use_wire_environment(monkeypatch, wire)
-        yield wire
+def server(wire: Wire) -> WireServer:
+    return wire("google")
 
 
 def updated(

@@ -16,12 +16,7 @@ import pytest
 from rag_assets.answering.drafts import REFUSAL, AnswerOptions
 from rag_assets.core.settings import Paths, load_settings
 from rag_assets.engine import open_engine
-from rag_assets_testing.wire import (
-    ProtocolName,
-    Reply,
-    WireServer,
-    use_wire_environment,
-)
+from rag_assets_testing.wire import ProtocolName, Reply, Wire, WireServer
 from rag_assets_testing.wire.exchange import WireRequest
 from rag_assets_testing.wire.quoting_model import Prompt, lead, quoting_model, reply
 from rag_assets_testing.world import QUESTIONS, TOKENIZER, Outcome, World
@@ -82,14 +77,13 @@ def _statements(request: WireRequest) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("provider", first_of(MODELS))
 def test_a_model_s_answers_are_verified_and_published(
-    provider: ProtocolName, world: World, monkeypatch: pytest.MonkeyPatch
+    provider: ProtocolName, world: World, wire: Wire
 ) -> None:
     """One setting, and the same promises hold of what a model writes."""
-    with WireServer(provider) as server:
-        use_wire_environment(monkeypatch, server)
-        server.answer_by(quoting_model)
+    server = wire(provider)
+    server.answer_by(quoting_model)
 
-        outcome = run(world, provider)
+    outcome = run(world, provider)
 
     assert outcome.is_success, outcome.failures or outcome.broken
     answers = world.answers()
@@ -124,23 +118,22 @@ def test_a_model_s_answers_are_verified_and_published(
     assert {row["reading"] for row in rows} == {"structured"}
 
 
-def test_an_unchanged_corpus_makes_no_call(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unchanged_corpus_makes_no_call(world: World, wire: Wire) -> None:
     """The nightly run must cost nothing while nothing happens; nor is the paragraph above an answer
     paid for again."""
-    with WireServer("openai") as server:
-        use_wire_environment(monkeypatch, server)
-        server.answer_by(quoting_model)
-        server.lead_by = lambda request: lead((_statements(request)[0]["statement"], [1]))
-        run(world, answering={"synthesis": True}, assets=())
-        n_first, published = (
-            (len(server.requests), len(server.led)),
-            world.bytes_of(world.paths.data / "output", world.paths.cache),
-        )
+    server = wire()
+    server.answer_by(quoting_model)
+    server.lead_by = lambda request: lead((_statements(request)[0]["statement"], [1]))
+    run(world, answering={"synthesis": True}, assets=())
+    n_first, published = (
+        (len(server.requests), len(server.led)),
+        world.bytes_of(world.paths.data / "output", world.paths.cache),
+    )
 
-        again = run(world, answering={"synthesis": True}, assets=())
+    again = run(world, answering={"synthesis": True}, assets=())
 
-        assert all(n_first)
-        assert (len(server.requests), len(server.led)) == n_first
+    assert all(n_first)
+    assert (len(server.requests), len(server.led)) == n_first
     [led, *_] = [answer for answer in world.answers().values() if answer["lead"]]
     assert led["answer"].startswith(f"{led['lead'][0]['text']}\n\n")
     assert again.counts["qa"] == (0, 0, 0, 3)
@@ -148,9 +141,7 @@ def test_an_unchanged_corpus_makes_no_call(world: World, monkeypatch: pytest.Mon
     assert world.bytes_of(world.paths.data / "output", world.paths.cache) == published
 
 
-def test_a_spent_budget_stops_cleanly_and_the_next_run_goes_on(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_spent_budget_stops_cleanly_and_the_next_run_goes_on(world: World, wire: Wire) -> None:
     """A budget is a pause: nothing is lost, nothing is asked twice, also of questions that were
     half done."""
     world.write_questions([{**question, "answerable": True} for question in TEN_QUESTIONS[:5]])
@@ -163,27 +154,26 @@ def test_a_spent_budget_stops_cleanly_and_the_next_run_goes_on(
         id_, sentence = next(iter(Prompt.of(request).sentences.items()))
         return reply([(question, [question]) if is_new else (sentence, [id_])])
 
-    with WireServer("openai") as server:
-        use_wire_environment(monkeypatch, server)
-        server.answer_by(misquoting_then_citing)
+    server = wire()
+    server.answer_by(misquoting_then_citing)
 
-        n_runs, outcome = 0, None
-        while n_runs < 20 and (outcome is None or outcome.facts["qa"]["n_left"]):
-            n_runs += 1
-            outcome = run(world, access={"budget_requests": 3}, answering={"k": 1})
-            assert outcome.facts["qa"]["n_model_requests"] <= 3
-            if n_runs == 1:
-                left = [row for row in audit(world.paths) if row["outcome"] == "left"]
-                assert len(left) + outcome.facts["qa"]["dagster/row_count"] == 5
-                assert all("model_access.budget_requests" in row["verdict"] for row in left)
-                assert "smoke_eval.questions_judged" in outcome.warned, (
-                    "half of the answers would be judged as all"
-                )
+    n_runs, outcome = 0, None
+    while n_runs < 20 and (outcome is None or outcome.facts["qa"]["n_left"]):
+        n_runs += 1
+        outcome = run(world, access={"budget_requests": 3}, answering={"k": 1})
+        assert outcome.facts["qa"]["n_model_requests"] <= 3
+        if n_runs == 1:
+            left = [row for row in audit(world.paths) if row["outcome"] == "left"]
+            assert len(left) + outcome.facts["qa"]["dagster/row_count"] == 5
+            assert all("model_access.budget_requests" in row["verdict"] for row in left)
+            assert "smoke_eval.questions_judged" in outcome.warned, (
+                "half of the answers would be judged as all"
+            )
 
-        assert n_runs > 2
-        assert len(world.answers()) == 5
-        assert len(server.requests) > 5, "second requests"
-        assert max(Counter(request.prompt for request in server.requests).values()) == 1
+    assert n_runs > 2
+    assert len(world.answers()) == 5
+    assert len(server.requests) > 5, "second requests"
+    assert max(Counter(request.prompt for request in server.requests).values()) == 1
 
 
 CLAIM = '{"claims": [{"text": "Ferritin fell.", "cites": ["1.1"]}'
@@ -200,9 +190,7 @@ FAULTS = {
 }
 
 
-def test_a_slip_of_the_model_is_no_statement_about_the_papers(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_slip_of_the_model_is_no_statement_about_the_papers(world: World, wire: Wire) -> None:
     """It was published as "the papers do not say" and kept: the question was never asked again."""
     kinds = [*FAULTS, "honest"]
     world.write_questions(
@@ -217,13 +205,12 @@ def test_a_slip_of_the_model_is_no_statement_about_the_papers(
         slips = (step for kind, step in FAULTS.items() if f"Did {kind} ferritin" in asked)
         return next(slips, None) or quoting_model(request)
 
-    with WireServer("openai") as server:
-        use_wire_environment(monkeypatch, server)
-        server.answer_by(slipping)
-        first = run(world, answering={"min_sources": 1})
-        rows = [row for row in audit(world.paths) if row["question_id"] in FAULTS]
-        server.answer_by(quoting_model)
-        second = run(world, answering={"min_sources": 1})
+    server = wire()
+    server.answer_by(slipping)
+    first = run(world, answering={"min_sources": 1})
+    rows = [row for row in audit(world.paths) if row["question_id"] in FAULTS]
+    server.answer_by(quoting_model)
+    second = run(world, answering={"min_sources": 1})
 
     assert {row["question_id"]: row["outcome"] for row in rows} == dict.fromkeys(FAULTS, "left")
     assert [one.facts["qa"]["n_left"] for one in (first, second)] == [len(FAULTS), 0]
@@ -234,7 +221,7 @@ def test_a_slip_of_the_model_is_no_statement_about_the_papers(
 
 @pytest.mark.parametrize("kind", ["cut", "invented"])
 def test_the_same_slip_is_paid_for_three_times_and_not_every_night(
-    world: World, monkeypatch: pytest.MonkeyPatch, kind: str
+    world: World, kind: str, wire: Wire
 ) -> None:
     """A model that cannot answer a question would be asked it every night, for ever."""
     question = "How far did ferritin fall?"
@@ -249,23 +236,22 @@ def test_the_same_slip_is_paid_for_three_times_and_not_every_night(
         outcome = run(world, answering={"min_sources": 1, **settings})
         return len(server.requests) - n_before, outcome.facts["qa"]["n_left"]
 
-    with WireServer("openai") as server:
-        use_wire_environment(monkeypatch, server)
-        server.answer_by(slipping)
-        nights = [night() for _ in range(5)]
-        (row,) = (row for row in audit(world.paths) if "not asked again" in row["verdict"])
-        server.answer_by(quoting_model)
-        settings = load_settings(
-            {
-                "data_dir": str(world.paths.data),
-                "answering": {"model": MODELS["openai"], "min_sources": 1},
-                "model_access": HURRIED,
-                **TOKENIZER,
-            }
-        )
-        with open_engine(settings) as engine:
-            engine.trace(question, options=AnswerOptions(again=True))
-        afterwards = night()
+    server = wire()
+    server.answer_by(slipping)
+    nights = [night() for _ in range(5)]
+    (row,) = (row for row in audit(world.paths) if "not asked again" in row["verdict"])
+    server.answer_by(quoting_model)
+    settings = load_settings(
+        {
+            "data_dir": str(world.paths.data),
+            "answering": {"model": MODELS["openai"], "min_sources": 1},
+            "model_access": HURRIED,
+            **TOKENIZER,
+        }
+    )
+    with open_engine(settings) as engine:
+        engine.trace(question, options=AnswerOptions(again=True))
+    afterwards = night()
 
     assert [n > 0 for n, _ in nights] == [True, True, True, False, False]
     assert {n_left for _, n_left in nights} == {1}
@@ -276,22 +262,19 @@ def test_the_same_slip_is_paid_for_three_times_and_not_every_night(
     assert afterwards == (0, 0)
 
 
-def test_vectors_and_answers_of_a_run_share_one_budget(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_vectors_and_answers_of_a_run_share_one_budget(world: World, wire: Wire) -> None:
     """With a budget for each asset or provider a run would spend it several times over."""
     world.write_questions(TEN_QUESTIONS)
-    with WireServer("openai") as server, WireServer("ollama") as embedding_server:
-        use_wire_environment(monkeypatch, server, embedding_server)
-        server.answer_by(quoting_model)
+    server, embedding_server = wire(), wire("ollama")
+    server.answer_by(quoting_model)
 
-        outcome = world.run(
-            embedding={"model": "ollama:nomic-embed-text"},
-            answering={"model": MODELS["openai"]},
-            model_access=HURRIED | {"budget_requests": 8},
-        )
+    outcome = world.run(
+        embedding={"model": "ollama:nomic-embed-text"},
+        answering={"model": MODELS["openai"]},
+        model_access=HURRIED | {"budget_requests": 8},
+    )
 
-        n_for_answers, n_for_vectors = len(server.requests), len(embedding_server.requests)
+    n_for_answers, n_for_vectors = len(server.requests), len(embedding_server.requests)
     assert outcome.facts["qa"]["n_left"] > 0
     assert n_for_answers > 0
     assert n_for_vectors > 0
@@ -299,15 +282,13 @@ def test_vectors_and_answers_of_a_run_share_one_budget(
 
 
 def test_another_embedding_model_is_told_once_and_all_vectors_are_made_anew(
-    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    world: World, caplog: pytest.LogCaptureFixture, wire: Wire
 ) -> None:
     """An hour of work would begin without a word, with nothing changed that the user knows of."""
-    with WireServer("ollama") as server:
-        use_wire_environment(monkeypatch, server)
-        first, second = (
-            world.run("embeddings", embedding={"model": "ollama:nomic-embed-text"})
-            for _ in range(2)
-        )
+    wire("ollama")
+    first, second = (
+        world.run("embeddings", embedding={"model": "ollama:nomic-embed-text"}) for _ in range(2)
+    )
 
     told = [line for line in caplog.messages if "All are made anew with ollama" in line]
     n_passages = world.table(world.paths.passages).num_rows
@@ -315,20 +296,17 @@ def test_another_embedding_model_is_told_once_and_all_vectors_are_made_anew(
     assert second.counts["embeddings"][0] == 0
 
 
-def test_going_back_to_an_earlier_model_or_question_file_is_free(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_going_back_to_an_earlier_model_or_question_file_is_free(world: World, wire: Wire) -> None:
     """Somebody compares two models, or tries one question, and would pay for every answer again."""
-    with WireServer("openai") as server, WireServer("google") as other:
-        use_wire_environment(monkeypatch, server, other)
-        server.answer_by(quoting_model)
-        other.answer_by(quoting_model)
-        run(world)
-        published, n_first = world.answers(), len(server.requests)
+    server, other = wire(), wire("google")
+    server.answer_by(quoting_model)
+    other.answer_by(quoting_model)
+    run(world)
+    published, n_first = world.answers(), len(server.requests)
 
-        run(world, "google")
-        world.run(*ANSWERS)
-        run(world)
+    run(world, "google")
+    world.run(*ANSWERS)
+    run(world)
 
-        assert len(server.requests) == n_first > 0
-        assert world.answers() == published
+    assert len(server.requests) == n_first > 0
+    assert world.answers() == published

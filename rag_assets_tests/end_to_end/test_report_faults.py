@@ -9,7 +9,7 @@ import pytest
 from rag_assets.reports import update
 from rag_assets.reports.report import AnsweredQuestion, Report, WrittenSection
 from rag_assets.reports.templates import ReportPlan
-from rag_assets_testing.wire import RateLimited, Reply, Step, WireServer, use_wire_environment
+from rag_assets_testing.wire import RateLimited, Reply, Step, Wire
 from rag_assets_testing.wire.quoting_model import quoting_model
 from rag_assets_testing.world import World
 from rag_assets_tests.end_to_end.test_model_answers import HURRIED, MODELS
@@ -23,22 +23,21 @@ from rag_assets_tests.end_to_end.test_reports import (
 
 @pytest.mark.parametrize("fault", [RateLimited(), Reply("no JSON at all")])
 def test_what_a_failing_model_leaves_open_is_named_and_asked_again(
-    world: World, monkeypatch: pytest.MonkeyPatch, fault: Step
+    world: World, fault: Step, wire: Wire
 ) -> None:
     """A report without its gaps looks finished; one that never heals stays empty."""
     write_template(world)
     patient = {**HURRIED, "timeout_s": 0.3}
-    with WireServer("openai") as server:
-        use_wire_environment(monkeypatch, server)
-        server.answer_by(lambda _request: fault)
-        world.run("reports", answering={"model": MODELS["openai"]}, model_access=patient)
-        report = world.paths.reports / "review.md"
-        assert not report.exists() or "[INSUFFICIENT DATA]" in report.read_text("utf-8").replace(
-            "\\", ""
-        )
-        server.answer_by(quoting_model)
+    server = wire()
+    server.answer_by(lambda _request: fault)
+    world.run("reports", answering={"model": MODELS["openai"]}, model_access=patient)
+    report = world.paths.reports / "review.md"
+    assert not report.exists() or "[INSUFFICIENT DATA]" in report.read_text("utf-8").replace(
+        "\\", ""
+    )
+    server.answer_by(quoting_model)
 
-        healed = run_with_model(world, "reports")
+    healed = run_with_model(world, "reports")
 
     if isinstance(fault, Reply):  # it was answered, badly: asked again only when something changes
         assert "Searched in vain" in written(world)

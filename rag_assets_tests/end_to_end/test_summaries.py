@@ -4,7 +4,6 @@ The demo pipeline runs in Dagster, the model is a local server that speaks Googl
 """
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 
 from rag_assets.core.settings import load_settings
 from rag_assets.engine import open_engine
-from rag_assets_testing.wire import Reply, Step, WireRequest, WireServer, use_wire_environment
+from rag_assets_testing.wire import Reply, Step, Wire, WireRequest
 from rag_assets_testing.world import TOKENIZER, Outcome, World
 
 UNHEARD_OF = "zymurgy"
@@ -20,18 +19,9 @@ UNHEARD_OF = "zymurgy"
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[WireServer]:
+def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, wire: Wire) -> None:
     monkeypatch.chdir(tmp_path)
-    with WireServer("google") as wire:
-        use_wire_environment(monkeypatch, wire)
-        wire.answer_by(about_basalt_and_others)
-        yield wire
-
-
-@pytest.fixture
-def world(built: World, tmp_path: Path) -> World:
-    """Three papers that were indexed without summaries."""
-    return built.copy_to(tmp_path / "world")
+    wire("google").answer_by(about_basalt_and_others)
 
 
 def about_basalt_and_others(request: WireRequest) -> Step:
@@ -48,8 +38,9 @@ def summarized(world: World, **access: Any) -> Outcome:
     )
 
 
+@pytest.mark.usefixtures("server")
 def test_a_chunk_is_found_by_a_word_of_its_summary_and_is_never_quoted_by_it(
-    server: WireServer, world: World
+    world: World,
 ) -> None:
     """What a model wrote about a paper, published as a quote of it, would be an invented source."""
     done = summarized(world)

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from rag_assets.answering.drafts import REFUSAL
-from rag_assets_testing.wire import Reply, WireServer, use_wire_environment
+from rag_assets_testing.wire import Reply, Wire
 from rag_assets_testing.wire.exchange import WireRequest
 from rag_assets_testing.wire.quoting_model import quoting_model
 from rag_assets_testing.world import Outcome, World
@@ -41,23 +41,22 @@ def run(world: World, model: str | None) -> Outcome:
 
 @pytest.mark.parametrize("model", [None, MODELS["openai"]], ids=["keyless", "model"])
 def test_both_parts_of_a_question_are_answered_and_an_unchanged_run_asks_nothing(
-    world: World, monkeypatch: pytest.MonkeyPatch, model: str | None
+    world: World, model: str | None, wire: Wire
 ) -> None:
     """Effort that is paid for again each night, or that publishes what was not verified, is worse
     than none."""
     world.write_questions(
         [{"id": "q", "question": COMPOUND}, {"id": "r", "question": "Who composed the opera?"}]
     )
-    with WireServer("openai") as server:
-        use_wire_environment(monkeypatch, server)
-        server.answer_by(planning_model)
+    server = wire()
+    server.answer_by(planning_model)
 
-        outcome = run(world, model)
-        n_asked, before = len(server.requests), world.bytes_of(world.paths.qa, world.paths.qa_audit)
-        again = run(world, model)
+    outcome = run(world, model)
+    n_asked, before = len(server.requests), world.bytes_of(world.paths.qa, world.paths.qa_audit)
+    again = run(world, model)
 
-        assert len(server.requests) == n_asked
-        assert (n_asked > 0) == (model is not None)
+    assert len(server.requests) == n_asked
+    assert (n_asked > 0) == (model is not None)
     assert outcome.is_success, outcome.failures or outcome.broken
     quotes = [claim["citations"][0]["quote"] for claim in world.answers()["q"]["claims"]]
     assert any("12%" in quote for quote in quotes)

@@ -14,7 +14,7 @@ from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.answering.verify.verification import ClaimOutcome
 from rag_assets.core.errors import InvalidSettings
 from rag_assets.hosted.connections import Connections
-from rag_assets_testing.wire import Reply, WireRequest, WireServer, use_wire_environment
+from rag_assets_testing.wire import Reply, Wire, WireRequest
 from rag_assets_tests.hosted.models import HURRIED
 
 
@@ -38,15 +38,8 @@ def replied(request: WireRequest) -> Reply:
 
 
 @pytest.fixture
-def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[WireServer]:
-    with WireServer("ollama", scripts_judge=True) as server:
-        use_wire_environment(monkeypatch, server)
-        server.answer_by(replied)
-        yield server
-
-
-@pytest.fixture
-def judge(ollama: WireServer) -> Iterator[ClaimJudge]:
+def judge(wire: Wire) -> Iterator[ClaimJudge]:
+    wire("ollama", scripts_judge=True).answer_by(replied)
     with Connections(HURRIED) as connections:
         yield ClaimJudge(judge_name("ollama:llama3.2"), connections)
 

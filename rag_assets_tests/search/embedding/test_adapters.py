@@ -10,7 +10,7 @@ from rag_assets.core.settings import EmbeddingSettings, ModelAccessSettings
 from rag_assets.hosted.connections import Connections
 from rag_assets.search.embedding.base import Embedder
 from rag_assets.search.embedding.providers import ADAPTERS, open_embedder
-from rag_assets_testing.wire import PROTOCOLS, WireServer, use_wire_environment
+from rag_assets_testing.wire import PROTOCOLS, Wire
 from rag_assets_tests.search.embedding.conftest import hub_folder_with
 
 MODELS = {
@@ -35,6 +35,7 @@ def embedder(
     float32: Embedder,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
+    wire: Wire,
 ) -> Iterator[Embedder]:
     """Each provider's model; those behind an API on a local server, the hub's model as a download
     leaves it."""
@@ -49,8 +50,8 @@ def embedder(
     if request.param not in PROTOCOLS:
         yield open_embedder(settings, folder, n_threads=2)
         return
-    with WireServer(request.param) as wire, Connections(ModelAccessSettings()) as connections:
-        use_wire_environment(monkeypatch, wire)
+    wire(request.param)
+    with Connections(ModelAccessSettings()) as connections:
         yield open_embedder(settings, folder, connections=connections)
 
 

@@ -26,9 +26,9 @@ from rag_assets.search.embedding.vector_cache import VectorCache
 from rag_assets_testing.wire import (
     ProtocolName,
     Status,
+    Wire,
     WireServer,
     text_vector,
-    use_wire_environment,
 )
 
 MODELS: dict[ProtocolName, str] = {
@@ -46,13 +46,11 @@ Open = Callable[..., Embedder]
 
 @pytest.fixture(params=MODELS)
 def server(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Iterator[WireServer]:
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, wire: Wire
+) -> WireServer:
     """Each provider that has embeddings, with the environment pointing at it and no .env."""
     monkeypatch.chdir(tmp_path)
-    with WireServer(request.param) as wire:
-        use_wire_environment(monkeypatch, wire)
-        yield wire
+    return wire(request.param)
 
 
 @pytest.fixture

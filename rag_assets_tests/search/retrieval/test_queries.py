@@ -1,9 +1,8 @@
 """What is searched for on behalf of a question: by rules, and by a model behind a local server."""
 
 import json
-import logging
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +25,8 @@ from rag_assets_testing.wire import (
     Reply,
     Status,
     Step,
+    Wire,
     WireServer,
-    use_wire_environment,
 )
 from rag_assets_tests.hosted.models import HURRIED, MODELS
 from rag_assets_tests.search.retrieval.corpus import Corpus, chunk_of
@@ -39,26 +38,37 @@ COMPOUND = "Which joints tire under load, and what settles on the fields?"
 
 
 def settings_of(data: Path, queries: Mapping[str, Any], **others: Any) -> Settings:
-    access = HURRIED.model_dump() | others.pop("model_access", {})
     return Settings.model_validate(
-        {"data_dir": str(data), "retrieval": {"queries": dict(queries)}, "model_access": access}
+        {
+            "data_dir": str(data),
+            "retrieval": {"queries": dict(queries)},
+            "model_access": HURRIED.model_dump(),
+        }
         | others
     )
 
 
-@contextmanager
-def planning(
-    data: Path,
-    server: WireServer,
-    monkeypatch: pytest.MonkeyPatch,
-    queries: Mapping[str, Any],
-    **others: Any,
-) -> Iterator[QueryPlanner]:
-    use_wire_environment(monkeypatch, server)
-    model = f"{server.protocol_name}:{MODELS[server.protocol_name]}"
-    settings = settings_of(data, queries, answering={"model": model}, **others)
-    with Connections(settings.model_access) as connections:
-        yield open_query_planner(settings, connections)
+Planning = Callable[..., tuple[WireServer, QueryPlanner]]
+
+
+@pytest.fixture
+def planning(wire: Wire, tmp_path: Path) -> Iterator[Planning]:
+    """Begins a server, and opens a planner with these settings that asks it; or with a server that
+    was begun."""
+    with ExitStack() as stack:
+
+        def begin(
+            queries: Mapping[str, Any],
+            provider: ProtocolName = "openai",
+            server: WireServer | None = None,
+        ) -> tuple[WireServer, QueryPlanner]:
+            model = f"{provider}:{MODELS[provider]}"
+            settings = settings_of(tmp_path, queries, answering={"model": model})
+            server = server or wire(provider)
+            connections = stack.enter_context(Connections(settings.model_access))
+            return server, open_query_planner(settings, connections)
+
+        yield begin
 
 
 def wordings(*variants: str, passage: str = "") -> Reply:
@@ -113,16 +123,16 @@ def test_a_part_that_points_back_is_searched_by_its_own_words_too_if_it_has_some
 
 @pytest.mark.parametrize("provider", list(MODELS))
 def test_a_model_writes_other_wordings_and_a_passage(
-    provider: ProtocolName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    provider: ProtocolName, planning: Planning
 ) -> None:
     """One request brings both, through every provider's real SDK."""
     wanted = {"variants": 2, "hypothetical_passage": True}
-    with WireServer(provider) as server, planning(tmp_path, server, monkeypatch, wanted) as planner:
-        server.answer_with(
-            wordings("Which welds get weary?", "What fatigues?", passage="Welded joints tire.")
-        )
+    server, planner = planning(wanted, provider)
+    server.answer_with(
+        wordings("Which welds get weary?", "What fatigues?", passage="Welded joints tire.")
+    )
 
-        plan = planner.plan(ASKED)
+    plan = planner.plan(ASKED)
 
     assert plan.queries == (
         Query(ASKED, QUESTION),
@@ -135,23 +145,17 @@ def test_a_model_writes_other_wordings_and_a_passage(
     assert request.prompt.startswith(json.dumps(ASKED)), "a schema may stand behind it"
 
 
-def test_what_a_model_writes_is_cut_and_cleaned(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_model_writes_is_cut_and_cleaned(planning: Planning) -> None:
     """A reply of a thousand queries would be a thousand searches; control characters go to
     terminals."""
     long = "word " * 1_000
-    with (
-        WireServer("openai") as server,
-        planning(tmp_path, server, monkeypatch, {"variants": 3}) as worded,
-        planning(tmp_path, server, monkeypatch, {"decomposition": "model"}) as taken_apart,
-    ):
-        server.answer_with(
-            wordings(ASKED.upper(), "", "a\x1b[31m\nb", "A [31m b", long, *"xyz", passage="unasked")
-        )
-        variants = planned(worded)[1:]
-        server.answer_with(parts(*(f"part {n}?" for n in range(99))))
-        found = planned(taken_apart)
+    server, worded = planning({"variants": 3})
+    server.answer_with(
+        wordings(ASKED.upper(), "", "a\x1b[31m\nb", "A [31m b", long, *"xyz", passage="unasked"),
+        parts(*(f"part {n}?" for n in range(99))),
+    )
+    variants = planned(worded)[1:]
+    found = planned(planning({"decomposition": "model"}, server=server)[1])
 
     assert [text for text, _ in variants][:1] == ["a [31m b"]
     assert len(variants) == 3
@@ -160,14 +164,13 @@ def test_what_a_model_writes_is_cut_and_cleaned(
     assert len(found) == MAX_PARTS
 
 
-def test_nothing_is_asked_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_asked_twice(planning: Planning) -> None:
     """The retry for a second paper and the next night search for the same."""
-    with WireServer("openai") as server:
-        server.answer_with(wordings("What fatigues?"))
-        plans = []
-        for _ in range(2):
-            with planning(tmp_path, server, monkeypatch, {"variants": 1}) as planner:
-                plans += [planner.plan(ASKED), planner.plan(ASKED)]
+    server, planner = planning({"variants": 1})
+    server.answer_with(wordings("What fatigues?"))
+    plans = [planner.plan(ASKED), planner.plan(ASKED)]
+    _, planner = planning({"variants": 1}, server=server)
+    plans += [planner.plan(ASKED), planner.plan(ASKED)]
 
     assert len({plan.queries for plan in plans}) == 1
     assert [plan.usage.n_requests for plan in plans] == [1, 0, 0, 0]
@@ -188,19 +191,15 @@ def test_a_model_that_cannot_be_asked_costs_one_warning_and_no_answer(
     fault: Callable[[], Step],
     words: str,
     n_requests: int,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    planning: Planning,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """A provider that is down must not take the search with it, nor be waited for at every
     question."""
-    with (
-        WireServer("openai") as server,
-        planning(tmp_path, server, monkeypatch, {"variants": 3}) as planner,
-        caplog.at_level(logging.WARNING),
-    ):
-        server.answer_by(lambda _request: fault())
-        first, second = planned(planner, COMPOUND), planned(planner)
+    server, planner = planning({"variants": 3})
+    server.answer_by(lambda _request: fault())
+
+    first, second = planned(planner, COMPOUND), planned(planner)
 
     assert [text for text, _ in first] == [
         "Which joints tire under load?",
@@ -234,23 +233,18 @@ CORPUS = Corpus(
 
 
 def test_other_wordings_find_more_and_each_hit_tells_what_found_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, planning: Planning
 ) -> None:
     """Without that, whether the model's queries are worth their price cannot be told."""
     CORPUS.index(tmp_path / "index")
     retrieval = RetrievalSettings()
     monkeypatch.setattr(ranking, "CANDIDATES", 1)
-    with (
-        WireServer("openai") as server,
-        planning(
-            tmp_path, server, monkeypatch, {"variants": 1, "hypothetical_passage": True}
-        ) as planner,
-    ):
-        server.answer_with(wordings("silt fields settles", passage="Ferritin fell in groups."))
-        with CORPUS.searcher(tmp_path / "index", retrieval, planner=planner) as searcher:
-            evidence = searcher.evidence(asked("Which welded joints tire under load?"), 3)
-        with CORPUS.searcher(tmp_path / "index", retrieval) as plain:
-            alone = plain.evidence(asked("Which welded joints tire under load?"), 3)
+    server, planner = planning({"variants": 1, "hypothetical_passage": True})
+    server.answer_with(wordings("silt fields settles", passage="Ferritin fell in groups."))
+    with CORPUS.searcher(tmp_path / "index", retrieval, planner=planner) as searcher:
+        evidence = searcher.evidence(asked("Which welded joints tire under load?"), 3)
+    with CORPUS.searcher(tmp_path / "index", retrieval) as plain:
+        alone = plain.evidence(asked("Which welded joints tire under load?"), 3)
 
     assert [hit.chunk.chunk_id for hit in alone.hits] == ["bridge"]
     assert [hit.found_by for hit in alone.hits] == [(0,)]

@@ -11,15 +11,11 @@ from time import monotonic
 
 import pytest
 
-from rag_assets.answering.drafts import kept_drafts
 from rag_assets.answering.model.answerer import HostedAnswerer
 from rag_assets.answering.model.planning import open_planner
 from rag_assets.answering.model.thorough import ThoroughPipeline
-from rag_assets.answering.pipeline import AnswerPipeline
-from rag_assets.answering.trace import AnswerTrace, Finished
-from rag_assets.answering.verify.verification import EmbeddedSupport
+from rag_assets.answering.trace import AnswerTrace
 from rag_assets.core.domain import Evidence
-from rag_assets.core.kept import kept_file
 from rag_assets.core.settings import ModelAccessSettings, Settings
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
@@ -27,7 +23,12 @@ from rag_assets.questions import Question
 from rag_assets_testing.wire import Reply, Step, WireServer, use_wire_environment
 from rag_assets_testing.wire.exchange import WireRequest
 from rag_assets_testing.wire.quoting_model import Prompt, reply
-from rag_assets_tests.answering.builders import WordEncoder, chunk, evidence
+from rag_assets_tests.answering.builders import (
+    chunk,
+    evidence,
+    finished,
+    pipeline_in,
+)
 from rag_assets_tests.hosted.models import HURRIED, MODELS
 
 FELL = chunk("smith2020", "Ferritin fell in all groups by 12% within a month.")
@@ -139,20 +140,13 @@ def thorough(
             answerer = HostedAnswerer(
                 ModelName("openai", MODELS["openai"]), connections, settings.answering
             )
-            quick = AnswerPipeline(
-                answerer,
-                EmbeddedSupport(WordEncoder()),
-                kept_drafts(kept_file(settings)),
-                settings.answering,
-            )
+            quick = pipeline_in(folder, answerer, settings.answering)
             planner = open_planner(settings, connections)
             yield ThoroughPipeline(quick, planner, settings.answering.thorough, clock), server
 
 
 def answered(pipeline: ThoroughPipeline) -> AnswerTrace:
-    *_, last = pipeline.answer(QUESTION, found)
-    assert isinstance(last, Finished)
-    return last.trace
+    return finished(pipeline.answer(QUESTION, found))
 
 
 def said(trace: AnswerTrace) -> set[str]:

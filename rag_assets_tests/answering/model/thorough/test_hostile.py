@@ -6,12 +6,16 @@ from pathlib import Path
 import pytest
 
 from rag_assets.answering.model.thorough import ThoroughPipeline
-from rag_assets.answering.trace import AnswerTrace, Finished
+from rag_assets.answering.trace import AnswerTrace
 from rag_assets.core.domain import Evidence
 from rag_assets.questions import Question
 from rag_assets_testing.wire import Reply, Step
 from rag_assets_testing.wire.exchange import WireRequest
-from rag_assets_tests.answering.builders import chunk, evidence
+from rag_assets_tests.answering.builders import (
+    chunk,
+    evidence,
+    finished,
+)
 from rag_assets_tests.answering.model.thorough.scripted import (
     FALL,
     FELL,
@@ -45,9 +49,7 @@ def answered_over(pipeline: ThoroughPipeline, read: Evidence) -> AnswerTrace:
     def hostile(question: Question, k: int) -> Evidence:
         return read if question.question == PAYER else found(question, k)
 
-    *_, last = pipeline.answer(QUESTION, hostile)
-    assert isinstance(last, Finished)
-    return last.trace
+    return finished(pipeline.answer(QUESTION, hostile))
 
 
 def test_a_planner_that_obeys_a_document_spends_no_more_and_proves_nothing(tmp_path: Path) -> None:

@@ -1,22 +1,24 @@
 """Parts, gaps and budgets of an answer that takes several steps."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from rag_assets.answering.drafts import REFUSAL, DraftAnswer, DraftCitation, DraftClaim, kept_drafts
+from rag_assets.answering.drafts import REFUSAL, DraftAnswer, DraftCitation, DraftClaim
 from rag_assets.answering.model.planning import OtherWords, Plan, PlannedPart
 from rag_assets.answering.model.thorough import ThoroughPipeline
-from rag_assets.answering.pipeline import AnswerPipeline
-from rag_assets.answering.trace import AnswerTrace, ClaimVerified, Event, Finished, Retrying
-from rag_assets.answering.verify.verification import EmbeddedSupport
+from rag_assets.answering.trace import AnswerTrace, ClaimVerified, Event, Retrying
 from rag_assets.core.domain import Context, Evidence, Usage
-from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import AnsweringSettings, ThoroughSettings
 from rag_assets.questions import Question
-from rag_assets_tests.answering.builders import WordEncoder, chunk, evidence
+from rag_assets_tests.answering.builders import (
+    chunk,
+    evidence,
+    finished,
+    pipeline_in,
+)
 
 FELL = chunk("smith2020", "Ferritin fell in all groups by 12% within a month.")
 PAID = chunk("jones2021", "The trial was paid for by the national sports council of Norway.")
@@ -78,22 +80,30 @@ def found(question: Question, _k: int) -> Evidence:
 
 
 def pipeline(
-    folder: Path, planner: ScriptedPlanner, answerer: WordAnswerer, **limits: float
+    folder: Path, planner: ScriptedPlanner, answerer: WordAnswerer | None = None, **limits: float
 ) -> ThoroughPipeline:
-    settings = AnsweringSettings(min_sources=1)
-    quick = AnswerPipeline(
-        answerer,
-        EmbeddedSupport(WordEncoder()),
-        kept_drafts(KeptFile(folder / "kept.sqlite3")),
-        settings,
-    )
+    quick = pipeline_in(folder, answerer or WordAnswerer(), AnsweringSettings(min_sources=1))
     return ThoroughPipeline(quick, planner, ThoroughSettings.model_validate(limits))
 
 
 def answered(one: ThoroughPipeline) -> tuple[AnswerTrace, list[Event]]:
-    *events, last = one.answer(QUESTION, found)
-    assert isinstance(last, Finished)
-    return last.trace, events
+    events = list(one.answer(QUESTION, found))
+    return finished(events), events
+
+
+Ask = Callable[..., AnswerTrace]
+
+
+@pytest.fixture
+def ask(tmp_path: Path) -> Ask:
+    """The answer by way of these parts, and of other words for those that stay open."""
+
+    def ask_for(
+        parts: Sequence[str], words: Sequence[str] = (), answerer: WordAnswerer | None = None
+    ) -> AnswerTrace:
+        return answered(pipeline(tmp_path, ScriptedPlanner(parts, words), answerer))[0]
+
+    return ask_for
 
 
 def test_a_part_that_nothing_answers_is_searched_in_other_words(tmp_path: Path) -> None:
@@ -101,7 +111,7 @@ def test_a_part_that_nothing_answers_is_searched_in_other_words(tmp_path: Path) 
     missing."""
     planner = ScriptedPlanner([FALL, PAYER], ["nothing", "sponsor"])
 
-    trace, events = answered(pipeline(tmp_path, planner, WordAnswerer()))
+    trace, events = answered(pipeline(tmp_path, planner))
 
     assert {claim.text for claim in trace.result.claims} == {FELL.text, PAID.text}
     assert trace.result.unanswered == ()
@@ -122,20 +132,18 @@ def test_a_part_that_nothing_answers_is_searched_in_other_words(tmp_path: Path) 
     ]
 
 
-def test_a_part_that_stays_open_is_named(tmp_path: Path) -> None:
+def test_a_part_that_stays_open_is_named(ask: Ask) -> None:
     """The reader would take half an answer for a whole one."""
-    trace, _ = answered(
-        pipeline(tmp_path, ScriptedPlanner([FALL, PAYER], ["nothing"]), WordAnswerer())
-    )
+    trace = ask([FALL, PAYER], ["nothing"])
 
     assert trace.result.unanswered == (PAYER,)
     assert PAYER in trace.result.answer
     assert [claim.text for claim in trace.result.claims] == [FELL.text]
 
 
-def test_without_any_claim_it_is_the_fixed_refusal(tmp_path: Path) -> None:
+def test_without_any_claim_it_is_the_fixed_refusal(ask: Ask) -> None:
     """More effort never loosens the bar."""
-    trace, _ = answered(pipeline(tmp_path, ScriptedPlanner([PAYER], ["nothing"]), WordAnswerer()))
+    trace = ask([PAYER], ["nothing"])
 
     assert (trace.result.answer, trace.result.refused, trace.result.claims) == (REFUSAL, True, ())
 
@@ -147,19 +155,16 @@ def test_gaps_are_searched_so_often_and_no_more(
     """A loop without an end spends what there is."""
     planner = ScriptedPlanner([PAYER], ["nothing"])
 
-    answered(pipeline(tmp_path, planner, WordAnswerer(), max_iterations=max_iterations))
+    answered(pipeline(tmp_path, planner, max_iterations=max_iterations))
 
     assert len(planner.asked_for) == n_asked
 
 
-def test_the_same_steps_give_the_same_answer_without_asking_the_answerer(tmp_path: Path) -> None:
+def test_the_same_steps_give_the_same_answer_without_asking_the_answerer(ask: Ask) -> None:
     """Each night would pay for the same answer."""
-    first, _ = answered(
-        pipeline(tmp_path, ScriptedPlanner([FALL, PAYER], ["sponsor"]), WordAnswerer())
-    )
-    answerer = WordAnswerer()
+    first, answerer = ask([FALL, PAYER], ["sponsor"]), WordAnswerer()
 
-    second, _ = answered(pipeline(tmp_path, ScriptedPlanner([FALL, PAYER], ["sponsor"]), answerer))
+    second = ask([FALL, PAYER], ["sponsor"], answerer)
 
     assert answerer.asked == []
     assert second.result == first.result
@@ -168,46 +173,43 @@ def test_the_same_steps_give_the_same_answer_without_asking_the_answerer(tmp_pat
 def test_where_the_parts_bring_nothing_it_is_the_quick_answer(tmp_path: Path) -> None:
     """A plan that takes apart what belongs together would refuse what a quick answer says."""
     CORPUS[QUESTION.question] = evidence(FELL)
-    one = pipeline(
-        tmp_path, ScriptedPlanner(["Something?", "Another thing?"], ["nothing"]), WordAnswerer()
-    )
+    one = pipeline(tmp_path, ScriptedPlanner(["Something?", "Another thing?"], ["nothing"]))
 
     thorough, events = answered(one)
-    *_, quick = one.pipeline.answer(QUESTION, found)
+    quick = finished(one.pipeline.answer(QUESTION, found))
 
-    assert isinstance(quick, Finished)
-    assert thorough.result.claims == quick.trace.result.claims
-    assert thorough.result.answer == quick.trace.result.answer
+    assert thorough.result.claims == quick.result.claims
+    assert thorough.result.answer == quick.result.answer
     assert [event.claim.text for event in events if isinstance(event, ClaimVerified)] == [FELL.text]
 
 
-def test_a_sentence_that_answers_two_parts_is_said_once(tmp_path: Path) -> None:
+def test_a_sentence_that_answers_two_parts_is_said_once(ask: Ask) -> None:
     """A reader would find it twice."""
     again = "By how much?"
     CORPUS[again] = evidence(FELL)
     answerer = WordAnswerer()
     answerer.allowed[again] = "Ferritin"
 
-    trace, _ = answered(pipeline(tmp_path, ScriptedPlanner([FALL, again]), answerer))
+    trace = ask([FALL, again], answerer=answerer)
 
     assert [claim.text for claim in trace.result.claims] == [FELL.text]
 
 
-def test_the_same_words_of_other_sources_are_said_again(tmp_path: Path) -> None:
+def test_the_same_words_of_other_sources_are_said_again(ask: Ask) -> None:
     """Two papers that say the same are two sources; dropped, the second would not be counted."""
     again, other = "How soon?", chunk("lee2019", FELL.text)
     CORPUS[again] = evidence(other)
     answerer = WordAnswerer()
     answerer.allowed[again] = "Ferritin"
 
-    trace, _ = answered(pipeline(tmp_path, ScriptedPlanner([FALL, again]), answerer))
+    trace = ask([FALL, again], answerer=answerer)
 
     assert trace.result.sources_used == ("smith2020", "lee2019")
 
 
 def test_a_retry_inside_a_part_takes_back_nothing(tmp_path: Path) -> None:
     """A page that follows the events would delete the claims of the parts before."""
-    one = pipeline(tmp_path, ScriptedPlanner([FALL, PAYER], ["sponsor"]), WordAnswerer())
+    one = pipeline(tmp_path, ScriptedPlanner([FALL, PAYER], ["sponsor"]))
     one = replace(one, pipeline=replace(one.pipeline, settings=AnsweringSettings(min_sources=2)))
 
     _, events = answered(one)
@@ -215,14 +217,12 @@ def test_a_retry_inside_a_part_takes_back_nothing(tmp_path: Path) -> None:
     assert not [event for event in events if isinstance(event, Retrying)]
 
 
-def test_what_was_read_in_vain_is_not_read_again(tmp_path: Path) -> None:
+def test_what_was_read_in_vain_is_not_read_again(ask: Ask) -> None:
     """Each request that shows a model the same texts is paid for, and answered the same."""
     CORPUS["payer"] = CORPUS["again"] = evidence(FELL)
     answerer = WordAnswerer()
 
-    trace, _ = answered(
-        pipeline(tmp_path, ScriptedPlanner([FALL, PAYER], ["payer", "again"]), answerer)
-    )
+    trace = ask([FALL, PAYER], ["payer", "again"], answerer)
 
     assert [step.kind for step in trace.steps if step.words == ("again",)] == ["nothing new"]
     assert answerer.asked == [FALL, PAYER, PAYER], (
@@ -243,12 +243,10 @@ def test_the_order_of_the_parts_and_of_the_claims_in_each_is_kept(tmp_path: Path
     answerer.allowed[first] = "weighed"
     one = pipeline(tmp_path, ScriptedPlanner([first, FALL]), answerer)
 
-    *_, last = one.answer(
-        Question(id="q", question="By how much did ferritin fall within a month?"), found
-    )
+    asked = Question(id="q", question="By how much did ferritin fall within a month?")
+    trace = finished(one.answer(asked, found))
 
-    assert isinstance(last, Finished)
-    assert [claim.text for claim in last.trace.result.claims] == [
+    assert [claim.text for claim in trace.result.claims] == [
         measured.text,
         again.text,
         FELL.text,
