@@ -5,14 +5,13 @@ import json
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 from rag_assets.answering.trace import AnswerTrace
-from rag_assets.core.errors import InvalidQuestions, MissingInput
+from rag_assets.core.errors import InvalidQuestions
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.engine import Engine, open_engine
 from rag_assets.faces.cli.main import app
@@ -183,12 +182,3 @@ def test_what_is_no_question_is_refused(text: str, engine: Engine) -> None:
     """Whatever reaches the engine may end in a prompt, a terminal or a log."""
     with pytest.raises(InvalidQuestions):
         engine.search(text)
-
-
-def test_without_an_index_the_remedy_is_named(tmp_path: Path) -> None:
-    """The first question of a newcomer ends here."""
-    (tmp_path / "data").mkdir()
-
-    engine = open_engine(load_settings({"data_dir": str(tmp_path / "data")}))
-    with engine, pytest.raises(MissingInput, match="rag-assets index build"):
-        engine.trace(FERRITIN)

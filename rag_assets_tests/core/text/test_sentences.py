@@ -8,6 +8,10 @@ from rag_assets.core.text.sentences import sentence_spans
 from rag_assets_tests.cpu_limit import ends_in_time
 
 
+def sentences_of(text: str) -> list[str]:
+    return [text[start:end] for start, end in sentence_spans(text)]
+
+
 @pytest.mark.parametrize(
     ("text", "sentences"),
     [
@@ -42,7 +46,7 @@ from rag_assets_tests.cpu_limit import ends_in_time
 )
 def test_scientific_abbreviations_do_not_end_a_sentence(text: str, sentences: list[str]) -> None:
     """A sentence cut at "Eq." is a quote nobody can read."""
-    assert [text[start:end] for start, end in sentence_spans(text)] == sentences
+    assert sentences_of(text) == sentences
 
 
 @pytest.mark.parametrize(
@@ -63,7 +67,7 @@ def test_statistics_in_brackets_do_not_end_a_sentence(sentence: str) -> None:
     would be lost."""
     text = f"{sentence} The rest did not. It was (too). Then more."
 
-    assert [text[start:end] for start, end in sentence_spans(text)] == [
+    assert sentences_of(text) == [
         sentence,
         "The rest did not.",
         "It was (too).",
@@ -75,7 +79,7 @@ def test_a_relation_is_no_bracket() -> None:
     """From "<" to the next ">" no sentence would end, over half a page of results."""
     text = "It fell, p < .05. The rest did not, p > .1. It is <10 or >20 here. Then more."
 
-    assert [text[start:end] for start, end in sentence_spans(text)] == [
+    assert sentences_of(text) == [
         "It fell, p < .05.",
         "The rest did not, p > .1.",
         "It is <10 or >20 here.",
@@ -87,9 +91,7 @@ def test_the_items_of_a_list_are_sentences() -> None:
     """Joined, a list would be quoted and read as one sentence."""
     text = "(a) iron given daily\n(b) zinc given weekly\n\n1) copper\n2) no drug"
 
-    assert [text[start:end] for start, end in sentence_spans(text)] == text.replace(
-        "\n\n", "\n"
-    ).split("\n")
+    assert sentences_of(text) == text.replace("\n\n", "\n").split("\n")
 
 
 @pytest.mark.parametrize(
@@ -136,7 +138,7 @@ def test_what_sentencex_loses_is_in_a_sentence_all_the_same(
     )
     text = "One ends.\n\nTwo ends. Three ends."
 
-    assert [text[start:end] for start, end in sentence_spans(text)] == [
+    assert sentences_of(text) == [
         "One ends.",
         "Two ends.",
         "Three ends.",

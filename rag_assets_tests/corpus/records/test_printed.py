@@ -1,6 +1,7 @@
 """Headers held against the printed first page."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -28,11 +29,23 @@ TEXT = f"Vol. 3 (2019)\n{TITLE}\nAda Lund, Bo Moe\nhttps://doi.org/10.1234/iron.
 PRINTED = PrintedFront(TITLE, LINES, TEXT)
 
 
-def found(header: Record = STATED, printed: PrintedFront | None = PRINTED) -> Record:
+def found(printed: PrintedFront | None = PRINTED, **stated: Any) -> Record:
+    """What is known of a paper with this page, whose header states something else."""
+    header = replace(STATED, **stated)
     document = Document(
         "lund", "", SourceFormat.TEI, "lund.xml", (), header=header, printed=printed
     )
     return record_of(document, None)[0]
+
+
+def page(**changes: Any) -> PrintedFront:
+    return replace(PRINTED, **changes)
+
+
+def on_page(*texts: str) -> tuple[Block, ...]:
+    return tuple(
+        Block(BlockKind.PARAGRAPH, text, spans=(Span(0, len(text), 1, 1),)) for text in texts
+    )
 
 
 def families(record: Record) -> list[str]:
@@ -41,7 +54,7 @@ def families(record: Record) -> list[str]:
 
 def test_an_author_whom_the_header_lost_is_read_from_the_page() -> None:
     """GROBID loses first authors: a citation would name the second one."""
-    assert families(found(replace(STATED, authors=(Person("Moe", "Bo"),)))) == ["Lund", "Moe"]
+    assert families(found(authors=(Person("Moe", "Bo"),))) == ["Lund", "Moe"]
 
 
 def test_a_family_name_is_whole() -> None:
@@ -49,10 +62,7 @@ def test_a_family_name_is_whole() -> None:
     lines = (TITLE, "Ada Del Balso, Bo Moe")
 
     assert families(
-        found(
-            replace(STATED, authors=(Person("Balso", "Ada Del"), Person("Moe", "Bo"))),
-            replace(PRINTED, lines=lines),
-        )
+        found(page(lines=lines), authors=(Person("Balso", "Ada Del"), Person("Moe", "Bo")))
     ) == ["Del Balso", "Moe"]
 
 
@@ -60,10 +70,8 @@ def test_authors_that_the_page_may_contradict_are_left_out() -> None:
     """Names that run into each other hide one that the header has not."""
     lines = (TITLE, "Ada Lund Dag Ek Bo Moe")
 
-    assert found(printed=replace(PRINTED, lines=lines)).authors == ()
-    assert families(
-        found(printed=replace(PRINTED, lines=(TITLE, "Ada Lund Bo Moe Iron Institute")))
-    ) == ["Lund", "Moe"]
+    assert found(page(lines=lines)).authors == ()
+    assert families(found(page(lines=(TITLE, "Ada Lund Bo Moe Iron Institute")))) == ["Lund", "Moe"]
 
 
 def test_without_a_page_a_header_names_persons_only() -> None:
@@ -72,26 +80,21 @@ def test_without_a_page_a_header_names_persons_only() -> None:
 
     piece = Person("Lu", "Ada")
 
-    assert families(found(replace(STATED, authors=(institute, *STATED.authors, piece)), None)) == [
+    assert families(found(None, authors=(institute, *STATED.authors, piece))) == [
         "Lund",
         "Moe",
     ]
-    assert families(found(replace(STATED, authors=(*STATED.authors, *STATED.authors)), None)) == []
+    assert families(found(None, authors=STATED.authors * 2)) == []
 
 
 def test_the_year_is_the_printed_one() -> None:
     """A header has the year of the download, or none."""
-    downloaded = replace(PRINTED, text=f"{TEXT}\nDownloaded on 3 May 2025")
+    downloaded = page(text=f"{TEXT}\nDownloaded on 3 May 2025")
 
-    assert found(replace(STATED, year=2025), downloaded).year == 2019
-    assert found(replace(STATED, year=None)).year == 2019
-    assert found(replace(STATED, year=2019), replace(PRINTED, text="Vol. 3 (2021)")).year == 2021
-    assert (
-        found(
-            replace(STATED, year=None), replace(PRINTED, text="Vol. 3 (2021)\nVol. 4 (2022)")
-        ).year
-        is None
-    )
+    assert found(downloaded, year=2025).year == 2019
+    assert found(year=None).year == 2019
+    assert found(page(text="Vol. 3 (2021)")).year == 2021
+    assert found(page(text="Vol. 3 (2021)\nVol. 4 (2022)"), year=None).year is None
 
 
 @pytest.mark.parametrize(
@@ -108,7 +111,7 @@ def test_the_year_is_the_printed_one() -> None:
     ],
 )
 def test_a_year_of_something_else_is_not_that_of_the_paper(text: str, year: int | None) -> None:
-    assert found(replace(STATED, year=None), replace(PRINTED, text=text)).year == year
+    assert found(page(text=text), year=None).year == year
 
 
 @pytest.mark.parametrize(
@@ -124,27 +127,25 @@ def test_a_year_of_something_else_is_not_that_of_the_paper(text: str, year: int 
 )
 def test_a_year_is_certain_or_null(text: str, metadata: str, year: int | None) -> None:
     """A date beside other words counts if the file or the DOI says the same year."""
-    printed = replace(PRINTED, text=text, metadata=metadata)
-
-    assert found(replace(STATED, year=None), printed).year == year
+    assert found(page(text=text, metadata=metadata), year=None).year == year
 
 
 def test_the_doi_is_the_printed_one() -> None:
     """A header cuts a DOI off, or has that of a template."""
-    assert found(replace(STATED, doi="10.1234/iron")).doi == "10.1234/iron.7"
-    assert found(replace(STATED, doi="10.9999/other")).doi == "10.1234/iron.7"
-    assert found(replace(STATED, doi="10.1145/nnnnnnn.nnnnnnn"), None).doi is None
-    placeholder = replace(PRINTED, text="https://doi.org/10.1234/iron.v0i0.0")
-    assert found(replace(STATED, doi=None), placeholder).doi is None
+    assert found(doi="10.1234/iron").doi == "10.1234/iron.7"
+    assert found(doi="10.9999/other").doi == "10.1234/iron.7"
+    assert found(None, doi="10.1145/nnnnnnn.nnnnnnn").doi is None
+    placeholder = page(text="https://doi.org/10.1234/iron.v0i0.0")
+    assert found(placeholder, doi=None).doi is None
 
 
 def test_a_doi_ends_where_its_words_end() -> None:
     """A page prints the address of the journal right behind the DOI."""
     doi, behind = "10.1234/2019017", "winter.org."
-    printed = replace(PRINTED, text=f"doi:{doi}{behind}")
+    printed = page(text=f"doi:{doi}{behind}")
 
-    assert found(replace(STATED, doi=f"{doi}{behind}"), None).doi == doi
-    assert found(replace(STATED, doi=None), printed).doi == doi
+    assert found(None, doi=f"{doi}{behind}").doi == doi
+    assert found(printed, doi=None).doi == doi
 
 
 @pytest.mark.parametrize(
@@ -166,25 +167,21 @@ def test_the_name_of_a_file_contradicts_a_doi(file_name: str, doi: str | None) -
 
 def test_the_title_is_that_of_the_page() -> None:
     """A header takes the name of the journal for the title, or appends an author to it."""
-    assert found(replace(STATED, title="Journal of Winter")).title == TITLE
-    assert found(replace(STATED, title=f"{TITLE} Ada Lund")).title == TITLE
-    assert found(STATED, replace(PRINTED, title="Iron in the blood")).title == TITLE
-    assert found(STATED, replace(PRINTED, title="")).title == TITLE
-    assert found(replace(STATED, title="Snow"), replace(PRINTED, title="")).title is None
+    assert found(title="Journal of Winter").title == TITLE
+    assert found(title=f"{TITLE} Ada Lund").title == TITLE
+    assert found(page(title="Iron in the blood")).title == TITLE
+    assert found(page(title="")).title == TITLE
+    assert found(page(title=""), title="Snow").title is None
 
 
 def test_a_paper_without_a_header_is_read_from_its_first_page() -> None:
     """PDF, ADE and Docling files have none."""
-    texts = (TITLE, "Ada Lund, Bo Moe")
-    blocks = tuple(
-        Block(BlockKind.PARAGRAPH, text, spans=(Span(0, len(text), 1, 1),)) for text in texts
-    )
     document = Document(
         "lund",
         TITLE,
         SourceFormat.ADE,
         "lund.json",
-        blocks,
+        on_page(TITLE, "Ada Lund, Bo Moe"),
         margins=("Winter 3, May 2019 | Volume 3",),
     )
 
@@ -202,7 +199,7 @@ def test_a_paper_without_a_header_is_read_from_its_first_page() -> None:
 def test_a_docling_file_is_checked_against_its_pdf() -> None:
     """Docling takes the name of the journal for the title, and knows no metadata."""
     document = Document("lund", "Journal of Winter", SourceFormat.DOCLING, "lund.json", ())
-    printed = replace(PRINTED, text=TITLE, metadata="doi:10.1234/iron.7")
+    printed = page(text=TITLE, metadata="doi:10.1234/iron.7")
 
     record, _ = record_of(replace(document, printed=printed), None)
 
@@ -214,10 +211,7 @@ def test_a_docling_file_is_checked_against_its_pdf() -> None:
 
 
 def said_by_itself(title: str, *texts: str) -> str | None:
-    blocks = tuple(
-        Block(BlockKind.PARAGRAPH, text, spans=(Span(0, len(text), 1, 1),)) for text in texts
-    )
-    document = Document("lund", title, SourceFormat.MARKDOWN, "lund.md", blocks)
+    document = Document("lund", title, SourceFormat.MARKDOWN, "lund.md", on_page(*texts))
     return record_of(document, None)[0].retracted
 
 

@@ -5,12 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer
 
 from rag_assets.core.text.tokens import packaged_model_folder
 from rag_assets.search.embedding.local_model import packaged_tokenizer
+from rag_assets_tests.search.onnx_models import write_onnx
 
 MODEL = "fastembed:prithivida/Splade_PP_en_v1"
 WORD, SYNONYM = float(np.log1p(3.0)), float(np.log1p(1.0))
@@ -39,11 +38,11 @@ def write_sparse_model(models_folder: Path, synonyms: Mapping[str, str]) -> Path
         "config.json",
     ):
         shutil.copy(packaged_model_folder() / name, folder / name)
-    onnx.save(_graph(synonyms), folder / "model.onnx")
+    _write_graph(folder / "model.onnx", synonyms)
     return folder
 
 
-def _graph(synonyms: Mapping[str, str]) -> onnx.ModelProto:
+def _write_graph(file: Path, synonyms: Mapping[str, str]) -> None:
     """Logits, shape (texts, tokens, words): 3 for each token itself, 1 more for its synonym.
     Special tokens, numbers 100 to 103, have none."""
     of_word = np.full(_N_WORDS, 0, np.int64)
@@ -51,32 +50,22 @@ def _graph(synonyms: Mapping[str, str]) -> onnx.ModelProto:
         of_word[number_of(word)] = number_of(synonym)
     heights = np.full(_N_WORDS, 3.0, np.float32)
     heights[[0, 100, 101, 102, 103]] = 0.0
-    has_synonym = (of_word > 0).astype(np.float32)
     constants = {
         "depth": np.array(_N_WORDS, np.int64),
         "off_on": np.array([0.0, 1.0], np.float32),
         "of_word": of_word,
         "heights": heights,
-        "has_synonym": has_synonym,
+        "has_synonym": (of_word > 0).astype(np.float32),
         "last": np.array([-1], np.int64),
     }
     nodes = [
-        helper.make_node("OneHot", ["input_ids", "depth", "off_on"], ["own"]),
-        helper.make_node("Mul", ["own", "heights"], ["own_weight"]),
-        helper.make_node("Gather", ["of_word", "input_ids"], ["synonyms"]),
-        helper.make_node("OneHot", ["synonyms", "depth", "off_on"], ["others"]),
-        helper.make_node("Gather", ["has_synonym", "input_ids"], ["some"]),
-        helper.make_node("Unsqueeze", ["some", "last"], ["some_wide"]),
-        helper.make_node("Mul", ["others", "some_wide"], ["other_weight"]),
-        helper.make_node("Add", ["own_weight", "other_weight"], ["logits"]),
+        "own = OneHot input_ids depth off_on",
+        "own_weight = Mul own heights",
+        "synonyms = Gather of_word input_ids",
+        "others = OneHot synonyms depth off_on",
+        "some = Gather has_synonym input_ids",
+        "some_wide = Unsqueeze some last",
+        "other_weight = Mul others some_wide",
+        "logits = Add own_weight other_weight",
     ]
-    inputs = [
-        helper.make_tensor_value_info(name, TensorProto.INT64, ["texts", "tokens"])
-        for name in ("input_ids", "attention_mask", "token_type_ids")
-    ]
-    outputs = [
-        helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["texts", "tokens", _N_WORDS])
-    ]
-    kept = [numpy_helper.from_array(value, name) for name, value in constants.items()]
-    graph = helper.make_graph(nodes, "sparse", inputs, outputs, kept)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10)
+    write_onnx(file, nodes, constants, ["texts", "tokens", _N_WORDS])

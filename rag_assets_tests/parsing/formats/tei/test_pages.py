@@ -6,7 +6,7 @@ from pathlib import Path
 import pypdfium2 as pdfium
 import pytest
 
-from rag_assets.core.domain import PageSource
+from rag_assets.core.domain import Document, PageSource
 from rag_assets.core.text.folding import Folded
 from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.parsing.formats.tei.document import parse_tei
@@ -24,6 +24,10 @@ def ref(page: int, top: float, left: float = 100, text: str = "(Smith, 2020)") -
 def lines(page: int, first_top: float, n: int) -> str:
     """Areas of so many full lines, the lines of a paragraph."""
     return ";".join(f"{page},50,{first_top + 12 * index},500,9" for index in range(n))
+
+
+def on_surfaces(body: str, behind: str = "") -> Document:
+    return parsed(tei(f"<div>{body}</div>{behind}", facsimile=SURFACES))
 
 
 def test_a_break_inside_a_paragraph_splits_it_exactly() -> None:
@@ -74,7 +78,7 @@ def test_paragraph_areas_prove_page_and_boxes() -> None:
     it."""
     body = '<p coords="2,60,80,120,8;2,310,80,150,8">It fell in <ref coords="2,182,80,126,8">(Smith)</ref> winter.</p>'
 
-    document = parsed(tei(f"<div>{body}</div>", facsimile=SURFACES))
+    document = on_surfaces(body)
 
     (span,) = document.blocks[0].spans
     (box,) = span.boxes
@@ -112,7 +116,7 @@ def test_without_surfaces_pages_are_known_and_boxes_are_not() -> None:
 )
 def test_coordinates_that_make_no_sense_prove_nothing(coords: str) -> None:
     """A page that the document does not have breaks every link to the PDF."""
-    document = parsed(tei(f'<div><p coords="{coords}">It fell.</p></div>', facsimile=SURFACES))
+    document = on_surfaces(f'<p coords="{coords}">It fell.</p>')
 
     assert document.blocks[0].page_start is None
 
@@ -121,7 +125,7 @@ def test_references_prove_the_words_between_them() -> None:
     """Most GROBID files have coordinates on references alone."""
     body = f"<p>{WORDS}{ref(2, 300)}</p><p>{WORDS}</p><p>{ref(2, 500)} {WORDS}</p><p>{WORDS}{ref(3, 300)}{WORDS}</p>"
 
-    document = parsed(tei(f"<div>{body}</div>", facsimile=SURFACES))
+    document = on_surfaces(body)
 
     first, second, third, fourth = document.blocks
     assert (first.page_start, first.page_end) == (1, 2)
@@ -135,7 +139,7 @@ def test_the_sign_after_a_reference_is_on_its_page() -> None:
     stop."""
     body = f"<p>{WORDS}{ref(1, 300)}. {WORDS}{ref(2, 300)}</p>"
 
-    (block,) = parsed(tei(f"<div>{body}</div>", facsimile=SURFACES)).blocks
+    (block,) = on_surfaces(body).blocks
 
     assert pages(block) == [
         (f"{WORDS}(Smith, 2020).", 1, 1),
@@ -148,7 +152,7 @@ def test_a_reference_that_contradicts_its_neighbours_proves_nothing() -> None:
     """One wrong coordinate must not move a paragraph to a page it is not on."""
     body = f"<p>{ref(2, 300)}</p><p>{WORDS}{ref(5, 90)}{WORDS}</p><p>{ref(2, 500)}</p><p>{ref(3, 90)} {ref(3, 200)}</p>"
 
-    document = parsed(tei(f"<div>{body}</div>", facsimile=SURFACES))
+    document = on_surfaces(body)
 
     assert [block.page_start for block in document.blocks] == [2, None, 2, 3]
 
@@ -160,7 +164,7 @@ def test_a_reference_wrong_by_one_page_makes_no_page_go_back() -> None:
         f"<p>{ref(2, 300)}</p><p>{WORDS}{ref(3, 90)}{WORDS}</p><p>{ref(2, 500)} {ref(2, 520)}</p>"
     )
 
-    document = parsed(tei(f"<div>{body}</div>", facsimile=SURFACES))
+    document = on_surfaces(body)
 
     assert [(block.page_start, block.page_end) for block in document.blocks] == [
         (2, 2),
@@ -177,7 +181,7 @@ def test_paper_bounds_the_doubt_around_a_turn() -> None:
     below = "".join(f"{ref(2, 80 + 12 * line)} " for line in range(6))
     body = f"<p>{above}</p><p>{WORDS * 30}{below}</p>"
 
-    document = parsed(tei(f"<div>{body}</div>", facsimile=SURFACES))
+    document = on_surfaces(body)
 
     turning = document.blocks[1]
     doubtful = [span for span in turning.spans if span.page_start != span.page_end]
@@ -191,7 +195,7 @@ def test_a_turn_inside_a_paragraph_is_found_by_its_lines() -> None:
     text = (WORDS * 10)[:1000].strip()
     body = f'<p coords="{lines(1, 700, 7)};{lines(2, 60, 3)}">{text}</p>'
 
-    (block,) = parsed(tei(f"<div>{body}</div>", facsimile=SURFACES)).blocks
+    (block,) = on_surfaces(body).blocks
 
     first, doubt, last = block.spans
     assert [(span.page_start, span.page_end) for span in block.spans] == [(1, 1), (1, 2), (2, 2)]
@@ -207,7 +211,7 @@ def test_references_narrow_the_turn_inside_a_paragraph() -> None:
     text = (WORDS * 10)[:1000].strip()
     body = f'<p coords="{lines(1, 700, 7)};{lines(2, 60, 3)}">{text[:690]} {ref(1, 772)} now {ref(2, 60)} {text[690:]}</p>'
 
-    (block,) = parsed(tei(f"<div>{body}</div>", facsimile=SURFACES)).blocks
+    (block,) = on_surfaces(body).blocks
 
     doubtful = [
         block.text[span.start : span.end]
@@ -223,7 +227,7 @@ def test_sentences_have_their_own_pages_and_boxes() -> None:
       <s coords="{lines(1, 712, 1)};{lines(2, 60, 1)}">It rose again in spring.</s>
       <s coords="{lines(2, 72, 1)}">Done.</s></p>"""
 
-    (block,) = parsed(tei(f"<div>{body}</div>", facsimile=SURFACES)).blocks
+    (block,) = on_surfaces(body).blocks
 
     assert [(text.strip(), first, last) for text, first, last in pages(block)] == [
         ("It fell.", 1, 1),
@@ -292,7 +296,7 @@ def test_a_float_is_placed_by_column() -> None:
     note = '<note place="foot" coords="1,60,650,200,8">Left foot.</note>'
     figure = '<figure coords="1,320,250,200,40"><head>Figure 1</head></figure>'
 
-    document = parsed(tei(f"<div>{''.join(left + right)}</div>{figure}{note}", facsimile=SURFACES))
+    document = on_surfaces("".join(left + right), figure + note)
 
     order = [" ".join(block.text.split()[:2]) for block in document.blocks]
     assert order.index("Left foot.") == order.index("Left 5.") + 1
