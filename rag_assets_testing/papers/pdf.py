@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.lib.utils import ImageReader
@@ -55,11 +56,21 @@ def lines(
     return top
 
 
-def page_of(*text: str) -> Draw:
-    """A page with these lines."""
+def page_of(*text: str, **how: Any) -> Draw:
+    """A page with these lines, drawn in that way."""
 
     def draw(canvas: Canvas) -> None:
-        lines(canvas, text)
+        lines(canvas, text, **how)
+
+    return draw
+
+
+def overlaid(*draws: Draw) -> Draw:
+    """One page with all of these on it."""
+
+    def draw(canvas: Canvas) -> None:
+        for one in draws:
+            one(canvas)
 
     return draw
 

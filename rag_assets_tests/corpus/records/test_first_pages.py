@@ -5,7 +5,15 @@ from reportlab.pdfgen.canvas import Canvas
 
 from rag_assets.core.domain import Record
 from rag_assets.corpus.records.printed import record_of
-from rag_assets_testing.papers.pdf import Draw, heading, lines, parsed, prose
+from rag_assets_testing.papers.pdf import (
+    Draw,
+    heading,
+    lines,
+    overlaid,
+    page_of,
+    parsed,
+    prose,
+)
 
 TITLE = "Iron in the blood of mountain sheep"
 
@@ -109,10 +117,11 @@ def test_a_title_of_signs_is_null() -> None:
 def test_a_title_that_only_the_text_below_confirms_is_null_beside_larger_words() -> None:
     """The name of a series was taken for the title, or the author of a title in thin letters."""
 
-    def draw(canvas: Canvas) -> None:
-        lines(canvas, ["Chapter 1"], top=40, size=24)
-        lines(canvas, [TITLE], top=90, size=14)
-        lines(canvas, ABSTRACT, top=140)
+    draw = overlaid(
+        page_of("Chapter 1", top=40, size=24),
+        page_of(TITLE, top=90, size=14),
+        page_of(*ABSTRACT, top=140),
+    )
 
     def draw_with_authors(canvas: Canvas) -> None:
         draw(canvas)

@@ -66,10 +66,6 @@ class QdrantServer:
         return 501, {"status": {"error": f"this stand-in knows no {request}"}}
 
 
-def _exists(stored: QdrantClient, body: Any, name: str) -> Any:
-    return {"exists": stored.collection_exists(name)}
-
-
 def _create(stored: QdrantClient, body: Any, name: str) -> Any:
     wanted = models.CreateCollection(**body)
     return stored.create_collection(
@@ -78,10 +74,6 @@ def _create(stored: QdrantClient, body: Any, name: str) -> Any:
         sparse_vectors_config=wanted.sparse_vectors,
         hnsw_config=wanted.hnsw_config,
     )
-
-
-def _aliases(stored: QdrantClient, body: Any) -> Any:
-    return stored.update_collection_aliases(models.ChangeAliasesOperation(**body).actions)
 
 
 def _upsert(stored: QdrantClient, body: Any, name: str) -> Any:
@@ -114,10 +106,6 @@ def _retrieve(stored: QdrantClient, body: Any, name: str) -> Any:
     return [_plain(point) for point in found]
 
 
-def _count(stored: QdrantClient, body: Any, name: str) -> Any:
-    return {"count": stored.count(name).count}
-
-
 def _query_batch(stored: QdrantClient, body: Any, name: str) -> Any:
     asked = [
         models.QueryRequest(**one).model_copy(update={"params": None}) for one in body["searches"]
@@ -133,8 +121,16 @@ def _plain(model: Any) -> Any:
 _ROUTES: list[tuple[str, Callable[..., Any]]] = [
     ("GET /collections", lambda stored, body: _plain(stored.get_collections())),
     ("GET /aliases", lambda stored, body: _plain(stored.get_aliases())),
-    ("POST /collections/aliases", _aliases),
-    ("GET /collections/([^/]+)/exists", _exists),
+    (
+        "POST /collections/aliases",
+        lambda stored, body: stored.update_collection_aliases(
+            models.ChangeAliasesOperation(**body).actions
+        ),
+    ),
+    (
+        "GET /collections/([^/]+)/exists",
+        lambda stored, body, name: {"exists": stored.collection_exists(name)},
+    ),
     ("GET /collections/([^/]+)", lambda stored, body, name: _plain(stored.get_collection(name))),
     ("PUT /collections/([^/]+)", _create),
     ("DELETE /collections/([^/]+)", lambda stored, body, name: stored.delete_collection(name)),
@@ -146,7 +142,10 @@ _ROUTES: list[tuple[str, Callable[..., Any]]] = [
     ("POST /collections/([^/]+)/points", _retrieve),
     ("POST /collections/([^/]+)/points/delete", _delete),
     ("POST /collections/([^/]+)/points/scroll", _scroll),
-    ("POST /collections/([^/]+)/points/count", _count),
+    (
+        "POST /collections/([^/]+)/points/count",
+        lambda stored, body, name: {"count": stored.count(name).count},
+    ),
     ("POST /collections/([^/]+)/points/query/batch", _query_batch),
 ]
 

@@ -42,11 +42,11 @@ def server() -> Iterator[QdrantServer]:
         yield running
 
 
-def index_of(data: Path, url: str = "", **qdrant: Any) -> FolderIndex[VectorStore]:
+def index_of(data: Path, url: str, model: str = "m", **qdrant: Any) -> FolderIndex[VectorStore]:
     """As a process that has just begun would open it."""
     settings = {"vector_store": "qdrant", "qdrant": {"url": url, **qdrant}}
     return vector_index(
-        Settings.model_validate({"data_dir": data, "indexing": settings}), "m", vectors_of
+        Settings.model_validate({"data_dir": data, "indexing": settings}), model, vectors_of
     )
 
 
@@ -54,12 +54,9 @@ def collections(server: QdrantServer) -> list[str]:
     return sorted(one.name for one in server.stored.get_collections().collections)
 
 
-def seen(data: Path, server: QdrantServer) -> set[str]:
+def seen(index: FolderIndex[VectorStore]) -> set[str]:
     """Passages that a search finds."""
-    return {
-        hit.passage_id
-        for hit in index_of(data, server.url).open().search(bag_of_words("sample"), 1000)
-    }
+    return {hit.passage_id for hit in index.open().search(bag_of_words("sample"), 1000)}
 
 
 def test_whichever_request_fails_readers_see_a_whole_version_and_the_next_run_completes(
@@ -83,17 +80,13 @@ def test_whichever_request_fails_readers_see_a_whole_version_and_the_next_run_co
             n_failures += 1
         finally:
             server.misbehave = lambda request: None
-        assert {hit.passage_id for hit in before.open().search(bag_of_words("sample"), 99)} == set(
-            fingerprints_of(old)
-        )
+        assert seen(before) == set(fingerprints_of(old))
         update_index(index, new)
-        assert {hit.passage_id for hit in before.open().search(bag_of_words("sample"), 99)} == set(
-            fingerprints_of(new)
-        )
+        assert seen(before) == set(fingerprints_of(new))
         assert index.is_intact()
 
     assert n_failures > 8
-    assert seen(tmp_path, server) == set(fingerprints_of(new))
+    assert seen(index_of(tmp_path, server.url)) == set(fingerprints_of(new))
     assert len(collections(server)) == 2
 
 
@@ -101,18 +94,17 @@ def test_two_data_folders_and_a_copy_do_not_meet_on_one_server(
     tmp_path: Path, server: QdrantServer
 ) -> None:
     """A corpus would answer from the passages of another one, and nothing would show it."""
-    update_index(index_of(tmp_path / "one", server.url), numbered_rows(12))
-    update_index(index_of(tmp_path / "two", server.url), numbered_rows(5, start=50))
+    one, two, copy = (index_of(tmp_path / name, server.url) for name in ("one", "two", "copy"))
+    update_index(one, numbered_rows(12))
+    update_index(two, numbered_rows(5, start=50))
     shutil.copytree(tmp_path / "one", tmp_path / "copy")
 
-    update_index(index_of(tmp_path / "copy", server.url), numbered_rows(7))
-    update_index(index_of(tmp_path / "copy", server.url), numbered_rows(8))
-    update_index(index_of(tmp_path / "one", server.url), numbered_rows(14))
-    update_index(index_of(tmp_path / "one", server.url), numbered_rows(13))
+    for index, n_rows in ((copy, 7), (copy, 8), (one, 14), (one, 13)):
+        update_index(index, numbered_rows(n_rows))
 
-    assert seen(tmp_path / "one", server) == set(fingerprints_of(numbered_rows(13)))
-    assert seen(tmp_path / "two", server) == set(fingerprints_of(numbered_rows(5, start=50)))
-    assert seen(tmp_path / "copy", server) == set(fingerprints_of(numbered_rows(8)))
+    assert seen(one) == set(fingerprints_of(numbered_rows(13)))
+    assert seen(two) == set(fingerprints_of(numbered_rows(5, start=50)))
+    assert seen(copy) == set(fingerprints_of(numbered_rows(8)))
 
 
 def test_versions_of_another_model_are_deleted_and_foreign_collections_stay(
@@ -123,10 +115,7 @@ def test_versions_of_another_model_are_deleted_and_foreign_collections_stay(
     server.stored.create_collection("shop.000000000000.a", vectors_config={})
     index = index_of(tmp_path, server.url, prefix="shop2")
     update_index(index, numbered_rows(12))
-    settings = {"vector_store": "qdrant", "qdrant": {"url": server.url, "prefix": "shop2"}}
-    other = vector_index(
-        Settings.model_validate({"data_dir": tmp_path, "indexing": settings}), "other", vectors_of
-    )
+    other = index_of(tmp_path, server.url, "other", prefix="shop2")
 
     update_index(other, numbered_rows(12))
     update_index(other, numbered_rows(13))
@@ -242,16 +231,8 @@ def test_a_server_that_hangs_is_given_up(
             StoreRefused,
             'refused a request (400: {"status": {"error": "no [key]"}})',
         ),
-        (
-            (200, b"<html>a router</html>"),
-            StoreRefused,
-            "is not Qdrant, or a version that this client",
-        ),
-        (
-            (200, {"result": {"unknown": 1}}),
-            StoreRefused,
-            "is not Qdrant, or a version that this client",
-        ),
+        ((200, b"<html>a router</html>"), StoreRefused, "is not Qdrant, or a version that this"),
+        ((200, {"result": {"unknown": 1}}), StoreRefused, "is not Qdrant, or a version that this"),
         ((302, b""), StoreRefused, "refused a request (302: "),
     ],
 )
@@ -285,7 +266,7 @@ def test_the_key_is_sent_and_shown_nowhere(
         monkeypatch.setenv("QDRANT_API_KEY", KEY)
         index = index_of(tmp_path, server.url)
         update_index(index, numbered_rows(3))
-        found = seen(tmp_path, server)
+        found = seen(index_of(tmp_path, server.url))
 
     remedy = "Set QDRANT_API_KEY in the environment or in .env to a key that may write."
     assert without == f"Qdrant at {server.url} asks for a key. {remedy}"

@@ -1,6 +1,5 @@
 """The lexical index on disk."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
 from rag_assets.search.indexing.folders import FolderIndex
-from rag_assets.search.indexing.protocols import Scope
+from rag_assets.search.indexing.protocols import IndexRow
 from rag_assets.search.indexing.tantivy_index import Analyser, TantivyFiles, TantivyIndex
 from rag_assets_tests.search.indexing.folders import update_index
 from rag_assets_tests.search.indexing.rows import row
@@ -30,48 +29,40 @@ TEXTS = {
 PAPERS = {"kinase": "oncology", "cells": "oncology"}
 
 
-@pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> TantivyIndex:
-    folder = tmp_path_factory.mktemp("words") / "bm25"
-    rows = [row(id_, text, paper_id=PAPERS.get(id_, "other")) for id_, text in TEXTS.items()]
+def index_of(folder: Path, *rows: IndexRow) -> TantivyIndex:
     update_index(FolderIndex(folder, TantivyFiles()), rows)
     return TantivyIndex.open(folder)
 
 
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> TantivyIndex:
+    rows = [row(id_, text, paper_id=PAPERS.get(id_, "other")) for id_, text in TEXTS.items()]
+    return index_of(tmp_path_factory.mktemp("words") / "bm25", *rows)
+
+
 def test_a_word_is_found_however_its_letters_and_digits_are_typed(tmp_path: Path) -> None:
     """Nobody types Åkesson on an English keyboard, or the comma of 1,450."""
-    rows = [
-        row("lund", "José Åkesson of Münster gave 1,450 mg against TNF-α."),
-        row("moe", "Silt settles."),
-    ]
-    update_index(FolderIndex(tmp_path / "bm25", TantivyFiles()), rows)
-    index = TantivyIndex.open(tmp_path / "bm25")
+    lund = row("lund", "José Åkesson of Münster gave 1,450 mg against TNF-α.")
+    index = index_of(tmp_path / "bm25", lund, row("moe", "Silt settles."))
 
     for typed in ("Jose", "Akesson", "Munster", "1450 mg", "1450", "TNF-alpha", "1\u202f450"):
         assert ids(index, typed) == ["lund"]
         assert index.n_holding(typed) == 1
 
 
-def ids(index: TantivyIndex, question: str, papers: Sequence[str] | None = None) -> list[str]:
-    return [
-        hit.passage_id
-        for hit in index.search(question, 10, None if papers is None else Scope(tuple(papers)))
-    ]
+def ids(index: TantivyIndex, question: str) -> list[str]:
+    return [hit.passage_id for hit in index.search(question, 10)]
 
 
 def test_text_without_blanks_is_found_by_pairs_of_its_characters(tmp_path: Path) -> None:
     """A whole clause was one word, which no question repeats; the passages found were any of the
     corpus."""
-    texts = {
-        "tea": "每棵茶树每年产茶叶四百二十克。",
-        "bridge": "木橋の平均寿命は37年であった。",
-        "lamp": "불빛은 18킬로미터 밖에서도 보였다.",
-    }
-    update_index(
-        FolderIndex(tmp_path / "bm25", TantivyFiles()),
-        [row(id_, text) for id_, text in texts.items()],
+    words = index_of(
+        tmp_path / "bm25",
+        row("tea", "每棵茶树每年产茶叶四百二十克。"),
+        row("bridge", "木橋の平均寿命は37年であった。"),
+        row("lamp", "불빛은 18킬로미터 밖에서도 보였다."),
     )
-    words = TantivyIndex.open(tmp_path / "bm25")
 
     assert ids(words, "茶树产多少茶叶？")[:1] == ["tea"]
     assert ids(words, "橋の寿命は何年ですか？")[:1] == ["bridge"]
@@ -105,15 +96,13 @@ def test_the_ranking_is_that_of_the_reference(index: TantivyIndex, question: str
 
 def test_a_whole_hyphenated_name_outweighs_its_parts(tmp_path: Path) -> None:
     """A question about IL-6 must not find a passage that has IL-1 and a 6."""
-    rows = [
+    index = index_of(
+        tmp_path / "bm25",
         row("other", "IL-1 and table 6 and IL-1 again"),
         row("named", "IL-6 rose and table 2 shows it again"),
-    ]
-    update_index(FolderIndex(tmp_path / "bm25", TantivyFiles()), rows)
+    )
 
-    found = TantivyIndex.open(tmp_path / "bm25").search("IL-6", 2)
-
-    assert [hit.passage_id for hit in found] == ["named", "other"]
+    assert ids(index, "IL-6") == ["named", "other"]
 
 
 @pytest.mark.parametrize("question", ["", "   ", "the of and is", "?!*", '+-"(', "🦠"])
@@ -129,9 +118,7 @@ def test_a_question_without_words_finds_nothing(index: TantivyIndex, question: s
 def test_no_question_is_syntax(index: TantivyIndex, noise: str) -> None:
     """Users write colons, quotes, brackets and AND; a query parser would fail on them or take them
     for operators."""
-    found = index.search(f"{noise} masks", 5)
-
-    assert "virus" in {hit.passage_id for hit in found}
+    assert "virus" in ids(index, f"{noise} masks")
 
 
 def test_a_word_that_stands_only_in_a_heading_finds_the_passages_below_it(tmp_path: Path) -> None:
@@ -140,25 +127,21 @@ def test_a_word_that_stands_only_in_a_heading_finds_the_passages_below_it(tmp_pa
     below = replace(
         row("a", "We kept the samples cold."), heading_text="Iron in winter > Storage of ferritin"
     )
-    update_index(
-        FolderIndex(tmp_path / "bm25", TantivyFiles()), [below, row("b", "Samples were kept warm.")]
-    )
 
-    found = TantivyIndex.open(tmp_path / "bm25").search("ferritin", 5)
+    index = index_of(tmp_path / "bm25", below, row("b", "Samples were kept warm."))
 
-    assert [hit.passage_id for hit in found] == ["a"]
+    assert ids(index, "ferritin") == ["a"]
 
 
 def test_passages_with_a_word_are_counted_in_their_text_only(tmp_path: Path) -> None:
     """Whether a word names a paper is told by where else it stands; its own title stands with all
     its passages."""
-    rows = [
+    index = index_of(
+        tmp_path / "bm25",
         row("a#0", "Corona spread.", paper_id="a"),
         row("a#1", "Masks of corona-19 patients helped.", paper_id="a"),
         replace(row("b#0", "The virus.", paper_id="b"), heading_text="Corona"),
-    ]
-    update_index(FolderIndex(tmp_path / "bm25", TantivyFiles()), rows)
-    index = TantivyIndex.open(tmp_path / "bm25")
+    )
 
     counts = [
         index.n_holding(word) for word in ("corona", "Corona-19", "virus", "the", "absent", "")
@@ -185,20 +168,15 @@ def test_an_edited_large_index_answers_as_a_fresh_one_and_writes_only_the_papers
         *rows[:-1],
         row(rows[-1].passage_id, "w1 w2 w2 zygomorphic", paper_id=rows[-1].paper_id),
     ]
-    update_index(
-        FolderIndex(tmp_path / "edited", TantivyFiles()),
-        [*rows[:-1], row("p7#x", "xylophagous", paper_id="p7")],
-    )
+    index_of(tmp_path / "edited", *rows[:-1], row("p7#x", "xylophagous", paper_id="p7"))
     before = {path.name for path in (tmp_path / "edited").glob("*.term")}
 
-    update_index(FolderIndex(tmp_path / "edited", TantivyFiles()), edited)
-    update_index(FolderIndex(tmp_path / "fresh", TantivyFiles()), edited)
+    one, other = (index_of(tmp_path / name, *edited) for name in ("edited", "fresh"))
 
     after = {path.name for path in (tmp_path / "edited").glob("*.term")}
     assert len(before & after) >= len(before) - 2 > 0, (
         "one bucket for the edit, one for the deletion"
     )
-    one, other = (TantivyIndex.open(tmp_path / name) for name in ("edited", "fresh"))
     for _ in range(50):
         question = " ".join(random.choices(words, k=3))
         assert one.search(question, 20) == other.search(question, 20)

@@ -1,7 +1,7 @@
 """What every place an index can be published in must do, be it files or a collection of a
 server."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,6 @@ from rag_assets_tests.search.indexing.rows import (
     vectors_of,
 )
 
-MakeTarget = Callable[[Path], FolderIndex]
 VECTOR_INDEXES = ["chroma", "chroma graph", "qdrant", "qdrant server"]
 
 
@@ -40,15 +39,6 @@ def settings_of(root: Path, store: str, url: str) -> Settings:
 def server_url() -> Iterator[str]:
     with qdrant_server() as server:
         yield server.url
-
-
-@pytest.fixture(params=["chroma", "qdrant", "qdrant server", "tantivy"])
-def make_target(request: pytest.FixtureRequest, server_url: str) -> MakeTarget:
-    """Opens the target below a folder, as a process of its own would."""
-    store: str = request.param
-    if store == "tantivy":
-        return lambda root: word_index(Settings(data_dir=root))
-    return lambda root: vector_index(settings_of(root, store, server_url), "m", vectors_of)
 
 
 @pytest.fixture(params=[*VECTOR_INDEXES, "tantivy"])
@@ -67,6 +57,11 @@ def _search_the_graph(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("rag_assets.search.indexing.chroma.EXACT_UP_TO_BYTES", 0)
 
 
+def asked(index: FolderIndex[Any], text: str) -> Any:
+    """A question as this index takes it."""
+    return bag_of_words(text) if index.identity.model_id else text
+
+
 def test_every_store_is_held_to_this_contract() -> None:
     """A store that no test writes to loses passages for its users only."""
     assert set(VECTOR_STORES) == {"chroma", "qdrant"}
@@ -75,7 +70,7 @@ def test_every_store_is_held_to_this_contract() -> None:
 def test_an_open_index_answers_from_the_version_it_was_opened_on(index: FolderIndex[Any]) -> None:
     """A question that is being answered when a run publishes must not meet passages of two
     versions."""
-    question = bag_of_words("sample s3") if index.identity.model_id else "sample s3"
+    question = asked(index, "sample s3")
     update_index(index, numbered_rows(12))
     opened, before = index.open(), index.manifest()
 
@@ -117,7 +112,7 @@ def test_an_unchanged_index_is_left_as_it_is(index: FolderIndex[Any]) -> None:
 def test_an_index_without_passages_is_valid_and_can_grow(index: FolderIndex[Any]) -> None:
     """A corpus of which every paper was quarantined still materializes, and the next paper is
     found."""
-    question = bag_of_words("sample s3") if index.identity.model_id else "sample s3"
+    question = asked(index, "sample s3")
     update_index(index, [])
     assert index.is_intact()
     assert index.open().search(question, 5) == []
@@ -129,7 +124,7 @@ def test_an_index_without_passages_is_valid_and_can_grow(index: FolderIndex[Any]
 
 def test_a_search_keeps_to_its_scope(index: FolderIndex[Any]) -> None:
     """A question about one paper must not be answered from another."""
-    question = bag_of_words("sample degrees") if index.identity.model_id else "sample degrees"
+    question = asked(index, "sample degrees")
     update_index(index, numbered_rows(30))
     opened = index.open()
 
@@ -158,13 +153,14 @@ def vector_settings(
     return settings_of(tmp_path, request.param, server_url)
 
 
+THIRTY = [*numbered_rows(28), row("z#0", "the same words"), row("a#0", "the same words")]
+
+
 @pytest.fixture
 def vectors(vector_settings: Settings) -> FolderIndex[VectorStore]:
     """An index of thirty passages, of which two share one vector."""
     found = vector_index(vector_settings, "m", vectors_of)
-    update_index(
-        found, [*numbered_rows(28), row("z#0", "the same words"), row("a#0", "the same words")]
-    )
+    update_index(found, THIRTY)
     return found
 
 
@@ -173,8 +169,7 @@ def test_vectors_are_ranked_by_their_cosine_and_ties_by_id(
 ) -> None:
     """Hits that change places between two stores, or two runs, cannot be compared or cited."""
     store, question = vectors.open(), bag_of_words("the same s3")
-    rows = [*numbered_rows(28), row("z#0", "the same words"), row("a#0", "the same words")]
-    cosines = {one.passage_id: float(bag_of_words(one.text) @ question) for one in rows}
+    cosines = {one.passage_id: float(bag_of_words(one.text) @ question) for one in THIRTY}
 
     found = store.search(question, 30)
 
@@ -213,46 +208,46 @@ def test_another_model_replaces_all_vectors(
 
 
 def test_readers_see_the_published_version_until_the_next_is_published(
-    tmp_path: Path, make_target: MakeTarget
+    index: FolderIndex[Any],
 ) -> None:
     """An answer made while an index is written must come from the last good one."""
-    target, rows = make_target(tmp_path), numbered_rows(100)
-    update_index(target, rows)
+    rows = numbered_rows(100)
+    update_index(index, rows)
 
-    staged = stage_index(target, rows[3:])
+    staged = stage_index(index, rows[3:])
 
-    assert target.is_intact(), "not a byte of the published version is changed"
-    assert target.fingerprints() == fingerprints_of(rows)
+    assert index.is_intact(), "not a byte of the published version is changed"
+    assert index.fingerprints() == fingerprints_of(rows)
     staged.publish()
-    assert target.fingerprints() == fingerprints_of(rows[3:])
+    assert index.fingerprints() == fingerprints_of(rows[3:])
 
 
-def test_versions_follow_each_other_by_difference(tmp_path: Path, make_target: MakeTarget) -> None:
+def test_versions_follow_each_other_by_difference(index: FolderIndex[Any]) -> None:
     """Counts in the UI and the content of the index must both be those of the passages, after any
     history."""
-    target, rows = make_target(tmp_path), numbered_rows(12)
+    rows = numbered_rows(12)
     edited = [*rows[2:], row(rows[1].passage_id, "an edited text")]
-    update_index(target, rows)
+    update_index(index, rows)
 
-    first = update_index(target, edited)
-    second = update_index(target, rows)
-    third = update_index(target, rows)
+    first = update_index(index, edited)
+    second = update_index(index, rows)
+    third = update_index(index, rows)
 
     assert first.counts() == {"n_added": 0, "n_changed": 1, "n_removed": 1, "n_unchanged": 10}
     assert second.counts() == {"n_added": 1, "n_changed": 1, "n_removed": 0, "n_unchanged": 10}
     assert third.is_noop
-    assert target.fingerprints() == fingerprints_of(rows)
+    assert index.fingerprints() == fingerprints_of(rows)
 
 
 def test_the_version_of_what_is_published_follows_from_the_passages(
-    tmp_path: Path, make_target: MakeTarget
+    index: FolderIndex[Any],
 ) -> None:
     """An open engine compares it to see whether the index was published anew."""
-    target, rows = make_target(tmp_path), numbered_rows(12)
+    rows = numbered_rows(12)
     seen = []
     for some in (rows, rows[1:], rows):
-        update_index(target, some)
-        manifest = target.published()
+        update_index(index, some)
+        manifest = index.published()
         assert manifest is not None
         seen.append(manifest.version)
 
@@ -279,12 +274,12 @@ class Losing:
         )
 
 
-def test_a_version_that_lost_a_passage_is_withheld(tmp_path: Path, make_target: MakeTarget) -> None:
+def test_a_version_that_lost_a_passage_is_withheld(index: FolderIndex[Any]) -> None:
     """A bad index in the place of the last good one is worse than no update."""
-    target, rows = make_target(tmp_path), numbered_rows(12)
-    update_index(target, rows)
+    rows = numbered_rows(12)
+    update_index(index, rows)
 
     with pytest.raises(GuardrailBroken, match=r"was not replaced.*1 missing \(c0019#0\)"):
-        update_index(replace(target, files=Losing(target.files)), numbered_rows(20))  # type: ignore[arg-type]
+        update_index(replace(index, files=Losing(index.files)), numbered_rows(20))  # type: ignore[arg-type]
 
-    assert target.fingerprints() == fingerprints_of(rows)
+    assert index.fingerprints() == fingerprints_of(rows)

@@ -17,6 +17,14 @@ CORPUS = Corpus(
 )
 
 
+@pytest.fixture
+def paths(tmp_path: Path) -> tuple[Path, Path]:
+    """Where both tables of the corpus are published."""
+    paths = tmp_path / "chunks.parquet", tmp_path / "passages.parquet"
+    CORPUS.write_tables(*paths)
+    return paths
+
+
 def test_rows_come_in_the_order_asked() -> None:
     """A passage in the place of another would be shown with the other's score and page."""
     one = CORPUS.library
@@ -29,33 +37,27 @@ def test_rows_come_in_the_order_asked() -> None:
     assert one.chunks([]) == {}
 
 
-def test_an_open_library_is_not_changed_by_the_next_publication(tmp_path: Path) -> None:
+def test_an_open_library_is_not_changed_by_the_next_publication(paths: tuple[Path, Path]) -> None:
     """A question under way would read rows of another corpus."""
-    chunks, passages = tmp_path / "chunks.parquet", tmp_path / "passages.parquet"
-    CORPUS.write_tables(chunks, passages)
-    one = Library(chunks, passages)
+    one = Library(*paths)
 
-    Corpus([chunk_of("later", "Later.")]).write_tables(chunks, passages)
+    Corpus([chunk_of("later", "Later.")]).write_tables(*paths)
 
     assert one.passages([0])[0].text == "Sample 0 was cold."
 
 
-def test_damaged_ids_are_seen_when_the_table_is_opened(tmp_path: Path) -> None:
+def test_damaged_ids_are_seen_when_the_table_is_opened(paths: tuple[Path, Path]) -> None:
     """Answers would quote what no paper says."""
-    chunks, passages = tmp_path / "chunks.parquet", tmp_path / "passages.parquet"
-    CORPUS.write_tables(chunks, passages)
-    damage(passages, column=0)
+    damage(paths[1], column=0)
 
     with pytest.raises(MissingInput, match="is damaged"):
-        Library(chunks, passages)
+        Library(*paths)
 
 
-def test_a_damaged_text_is_not_quoted(tmp_path: Path) -> None:
+def test_a_damaged_text_is_not_quoted(paths: tuple[Path, Path]) -> None:
     """Texts stay in the file until a question needs them, so their damage is seen no earlier."""
-    chunks, passages = tmp_path / "chunks.parquet", tmp_path / "passages.parquet"
-    CORPUS.write_tables(chunks, passages)
-    damage(passages, column=CORPUS.passage_table.schema.names.index("text"))
-    one = Library(chunks, passages)
+    damage(paths[1], column=CORPUS.passage_table.schema.names.index("text"))
+    one = Library(*paths)
 
     with pytest.raises(MissingInput, match=r"passages\.parquet is damaged"):
         one.passages([3])

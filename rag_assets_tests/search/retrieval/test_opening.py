@@ -24,6 +24,7 @@ from rag_assets.questions import asked
 from rag_assets.search.embedding.providers import embedder_facts
 from rag_assets.search.retrieval import opening
 from rag_assets.search.retrieval.opening import corpus_version, open_searcher
+from rag_assets.search.retrieval.search import Searcher
 from rag_assets_tests.search.retrieval.corpus import Corpus, chunk_of
 
 CORPUS = Corpus(
@@ -82,10 +83,14 @@ print(len(found), len(near), {{"idutils", "pandas"}} & set(sys.modules))
     assert result.stdout == "1 2 set()\n"
 
 
+def opened(settings: Settings) -> Searcher:
+    return open_searcher(settings, Connections(settings.model_access))
+
+
 def words_alone(settings: Settings) -> list[str]:
     """Chunk ids for a question that words answer; loading the model for it would fail the test's
     purpose."""
-    with open_searcher(settings, Connections(settings.model_access)) as searcher:
+    with opened(settings) as searcher:
         hits = searcher.hits(searcher.rank("Which joints tire?"), 2)
     assert all(hit.dense_score is None for hit in hits)
     return [hit.chunk.chunk_id for hit in hits]
@@ -100,13 +105,13 @@ def test_what_does_not_fit_while_a_run_writes_is_no_reason_to_make_it_again(
     if not is_index_left:
         shutil.rmtree(settings.paths.bm25)
 
-    with FileLock(settings.data_dir / LOCK_NAME), ExitStack() as opened:
+    with FileLock(settings.data_dir / LOCK_NAME), ExitStack() as stack:
         if is_index_left:
-            opened.enter_context(open_searcher(settings, Connections(settings.model_access)))
+            stack.enter_context(opened(settings))
             said = caplog.text
         else:
             with pytest.raises(MissingInput) as raised:
-                open_searcher(settings, Connections(settings.model_access))
+                opened(settings)
             said = str(raised.value)
 
     assert "A run is writing" in said
@@ -120,7 +125,7 @@ def test_contexts_have_the_title_of_their_paper(settings: Settings, title: str) 
     write_table(to_table([row], PAPERS), settings.paths.records, {})
     shutil.rmtree(settings.paths.chroma)
 
-    with open_searcher(settings, Connections(settings.model_access)) as searcher:
+    with opened(settings) as searcher:
         evidence = searcher.evidence(asked("Which joints tire?"), 2)
 
     assert {(one.paper_id, one.paper.title) for one in evidence.contexts} == {("jones2021", title)}
@@ -162,7 +167,7 @@ def test_an_index_of_other_passages_is_not_used(
     shutil.rmtree(settings.paths.chroma)
 
     with pytest.raises(MissingInput, match="rag-assets index build --data"):
-        open_searcher(settings, Connections(settings.model_access))
+        opened(settings)
 
     assert "describes other passages (4) than the published ones (5)" in caplog.text
 
@@ -174,7 +179,7 @@ def test_a_missing_table_is_named_with_its_remedy(settings: Settings, name: str)
     getattr(settings.paths, name).unlink()
 
     with pytest.raises(MissingInput) as caught:
-        open_searcher(settings, Connections(settings.model_access))
+        opened(settings)
 
     assert str(caught.value) == (
         f"There is no index in {settings.data_dir} that can be searched. Make it, and what it needs, from the papers: "
@@ -188,7 +193,7 @@ def test_tables_that_do_not_fit_each_other_are_refused(settings: Settings) -> No
     Corpus(CORPUS.chunks[:1]).write_tables(paths.chunks, paths.cache / "other.parquet")
 
     with pytest.raises(StaleIndex, match="has passages of chunk 'bridge'"):
-        open_searcher(settings, Connections(settings.model_access))
+        opened(settings)
 
 
 def test_a_question_reads_only_the_tables_that_changed(

@@ -3,10 +3,11 @@ furniture."""
 
 import pytest
 
-from rag_assets.core.domain import BlockKind, Box, PageSource, Zone
+from rag_assets.core.domain import BlockKind, Box, Document, PageSource, Zone
 from rag_assets.core.errors import DocumentLimit, UnreadableDocument
 from rag_assets.parsing.formats.ade.document import parse_ade
 from rag_assets_testing.papers.ade import (
+    Json,
     V2Writer,
     legacy_file,
     parsed,
@@ -21,6 +22,15 @@ PROSE = "Ferritin fell in both arms of the trial over the whole period of observ
 ENTRIES = "\n".join(
     f"{number}. Lund A. Sheep and iron. 200{number % 10}." for number in range(1, 35)
 )
+
+
+def read(*chunks: Json, cells: Json | None = None) -> Document:
+    """An export of version 1."""
+    return parsed(v1_file([*chunks], cells))
+
+
+def said(text: str, top: float = 0.3, page: int = 0, height: float = 0.03) -> Json:
+    return v1_chunk("text", text, page, top, height)
 
 
 def test_a_chunk_of_the_legacy_family_keeps_all_its_pages_and_boxes() -> None:
@@ -83,7 +93,7 @@ def test_each_cell_stands_where_its_id_resolves() -> None:
     )
     boxes = {f"0-{number}": v1_cell(0, 0.1 * number, 0.5) for number in range(2, 6)}
 
-    table = parsed(v1_file([v1_chunk("table", html)], boxes)).blocks[0]
+    table = read(v1_chunk("table", html), cells=boxes).blocks[0]
 
     assert [(cell.text, round(cell.boxes[0].left, 2)) for cell in table.cells] == [
         ("Arm", 0.2),
@@ -107,7 +117,7 @@ def test_stated_positions_win_over_the_html_grid() -> None:
         for name, (row, col) in positions.items()
     }
 
-    table = parsed(v1_file([v1_chunk("table", html)], cells)).blocks[0]
+    table = read(v1_chunk("table", html), cells=cells).blocks[0]
 
     assert [(cell.row, cell.col) for cell in table.cells] == [(0, 0), (0, 1), (1, 1)]
 
@@ -120,7 +130,7 @@ def test_title_and_notes_of_a_table_are_taken_out_of_its_rows() -> None:
         '<tr><td colspan="2">NA=not applicable.</td></tr><tr><td colspan="2">Table 2: Ferritin by arm</td></tr></table>'
     )
 
-    table, note = parsed(v1_file([v1_chunk("table", html)])).blocks
+    table, note = read(v1_chunk("table", html)).blocks
 
     assert (table.title, table.text) == ("Table 2: Ferritin by arm", "Arm | Ferritin\nIron | 21.4")
     assert (note.kind, note.text) == (BlockKind.FOOTNOTE, "NA=not applicable.")
@@ -129,9 +139,7 @@ def test_title_and_notes_of_a_table_are_taken_out_of_its_rows() -> None:
 def test_a_paragraph_that_titles_a_table_is_not_repeated() -> None:
     """Twice in the chunks, the title would fill the context and win the search over the data."""
     html = "<table><tr><td>Arm</td><td>n</td></tr><tr><td>Iron</td><td>12</td></tr></table>"
-    chunks = [v1_chunk("text", "Table 1. Women by arm", top=0.3), v1_chunk("table", html, top=0.4)]
-
-    document = parsed(v1_file(chunks))
+    document = read(said("Table 1. Women by arm", 0.3), v1_chunk("table", html, top=0.4))
 
     assert [(block.kind, block.title) for block in document.blocks] == [
         (BlockKind.TABLE, "Table 1. Women by arm")
@@ -142,9 +150,7 @@ def test_what_a_model_wrote_about_a_figure_is_told_from_the_caption() -> None:
     """Quoted as the authors' words, a description is a false citation."""
     figure = "<::A bar chart with two bars.\n: figure::>"
     caption = "Figure 1. Ferritin by arm at the end of the trial."
-    chunks = [v1_chunk("figure", figure, top=0.4), v1_chunk("text", caption, top=0.6)]
-
-    described, authored = parsed(v1_file(chunks)).blocks
+    described, authored = read(v1_chunk("figure", figure, top=0.4), said(caption, 0.6)).blocks
 
     assert (described.text, described.is_generated) == ("A bar chart with two bars.", True)
     assert (authored.text, authored.is_generated) == (caption, False)
@@ -172,19 +178,15 @@ def test_what_a_model_wrote_about_a_figure_is_told_from_the_caption() -> None:
 def test_a_model_wrote_whatever_ade_marks(kind: str, written: str) -> None:
     """ADE writes the mark in many forms; in one that is not known, the model's words pass for the
     authors'."""
-    said, caption = (
-        "ferritin in both arms of the trial",
-        "Figure 2. Ferritin by arm at the end of the trial.",
-    )
-    marked = written.format(said)
+    words, caption = "ferritin in both arms", "Figure 2. Ferritin by arm at the end of the trial."
+    marked = written.format(words)
     text = f"{marked}\n\n{caption}" if marked.endswith(">") else marked
-    chunks = [v1_chunk("text", PROSE), v1_chunk(kind, text, top=0.4)]
 
-    authored, *blocks = parsed(v1_file(chunks)).blocks
+    authored, *blocks = read(said(PROSE), v1_chunk(kind, text, top=0.4)).blocks
 
     generated = " ".join(block.text for block in blocks if block.is_generated)
     assert (authored.text, authored.is_generated) == (PROSE, False)
-    assert said in generated
+    assert words in generated
     assert "::" not in generated
     assert "transcription" not in generated
     assert [block.text for block in blocks if not block.is_generated] == (
@@ -197,9 +199,7 @@ def test_a_model_wrote_whatever_ade_marks(kind: str, written: str) -> None:
 )
 def test_furniture_is_dropped_and_counted(kind: str) -> None:
     """Journal names in every chunk cost tokens and make unlike chunks alike."""
-    document = parsed(
-        v1_file([v1_chunk(kind, "Journal of Iron", top=0.02), v1_chunk("text", PROSE)])
-    )
+    document = read(v1_chunk(kind, "Journal of Iron", top=0.02), said(PROSE))
 
     assert [block.text for block in document.blocks] == [PROSE]
     assert document.n_dropped_running == 1
@@ -207,17 +207,13 @@ def test_furniture_is_dropped_and_counted(kind: str) -> None:
 
 def test_headings_open_sections_that_names_and_numbers_put_in_order() -> None:
     """ADE's own levels differ from page to page: Results would end up inside Methods."""
-    chunks = [
-        v1_chunk("text", f"# METHODS\n\n{PROSE}", top=0.1),
-        v1_chunk("text", f"# Statistical analysis\n\n{PROSE}", top=0.2),
-        v1_chunk("text", f"## RESULTS\n\n{PROSE}", top=0.3),
-        v1_chunk("text", f"**Subgroups of women**\n{PROSE}", top=0.4),
-        v1_chunk(
-            "text", "## References\n\n1. Smith J. Iron. 2001.\n2. Jones A. Zinc. 2002.", top=0.5
-        ),
-    ]
-
-    document = parsed(v1_file(chunks))
+    document = read(
+        said(f"# METHODS\n\n{PROSE}", 0.1),
+        said(f"# Statistical analysis\n\n{PROSE}", 0.2),
+        said(f"## RESULTS\n\n{PROSE}", 0.3),
+        said(f"**Subgroups of women**\n{PROSE}", 0.4),
+        said("## References\n\n1. Smith J. Iron. 2001.\n2. Jones A. Zinc. 2002.", 0.5),
+    )
 
     paths = [block.section_path for block in document.blocks if block.kind is BlockKind.PARAGRAPH]
     assert paths == [
@@ -231,22 +227,20 @@ def test_headings_open_sections_that_names_and_numbers_put_in_order() -> None:
 
 def test_a_box_of_competing_interests_on_page_1_does_not_end_the_paper() -> None:
     """Back matter is not indexed: the whole paper would be lost to the search."""
-    chunks = [v1_chunk("text", "# Competing interests\n\nNone declared.", top=0.1)]
-    chunks += [v1_chunk("text", f"{PROSE} Part {part}.", top=0.2 + part / 10) for part in range(5)]
+    chunks = [said("# Competing interests\n\nNone declared.", 0.1)]
+    chunks += [said(f"{PROSE} Part {part}.", 0.2 + part / 10) for part in range(5)]
 
-    document = parsed(v1_file(chunks))
+    document = read(*chunks)
 
     assert {block.zone for block in document.blocks} == {Zone.BODY}
 
 
 def test_a_paragraph_cut_by_the_page_is_joined_with_both_pages() -> None:
     """A sentence in two pieces is found by neither half of its words."""
-    chunks = [
-        v1_chunk("text", "The women were randomised to iron and were ob-", page=0, top=0.9),
-        v1_chunk("text", "served for a year.", page=1, top=0.1),
-    ]
-
-    block = parsed(v1_file(chunks)).blocks[0]
+    block = read(
+        said("The women were randomised to iron and were ob-", 0.9),
+        said("served for a year.", 0.1, page=1),
+    ).blocks[0]
 
     assert block.text == "The women were randomised to iron and were observed for a year."
     assert [(span.page_start, block.text[span.start : span.end]) for span in block.spans] == [
@@ -256,21 +250,19 @@ def test_a_paragraph_cut_by_the_page_is_joined_with_both_pages() -> None:
 
 
 CUT_BY_BOXES = [
-    v1_chunk("text", "Iron and Sheep in Bergen", page=0, top=0.05, height=0.1),
-    v1_chunk("text", "The quality of the trials in these analyses was", page=0, top=0.6),
-    v1_chunk(
-        "text", "Citation: Lund A (2005) Iron and sheep. J Sheep 2(6):e168.", page=0, top=0.66
-    ),
-    v1_chunk("text", "Ada Lund is at the Institute of Sheep Science, Bergen.", page=0, top=0.72),
-    v1_chunk("text", "Competing Interests: AL owns sheep.", page=0, top=0.78),
-    v1_chunk("text", "Hepcidin was measured in all of the women.", page=0, top=0.84),
-    v1_chunk("text", "variable, but the conclusions stayed the same.", page=1, top=0.1),
+    said("Iron and Sheep in Bergen", 0.05, height=0.1),
+    said("The quality of the trials in these analyses was", 0.6),
+    said("Citation: Lund A (2005) Iron and sheep. J Sheep 2(6):e168.", 0.66),
+    said("Ada Lund is at the Institute of Sheep Science, Bergen.", 0.72),
+    said("Competing Interests: AL owns sheep.", 0.78),
+    said("Hepcidin was measured in all of the women.", 0.84),
+    said("variable, but the conclusions stayed the same.", 0.1, page=1),
 ]
 
 
 def test_a_sentence_that_boxes_interrupt_goes_on_behind_them() -> None:
     """ "... in these analyses was Citation: Lund A" is published as an exact quote."""
-    _, *blocks = parsed(v1_file(CUT_BY_BOXES)).blocks
+    _, *blocks = read(*CUT_BY_BOXES).blocks
 
     assert [block.text for block in blocks] == [
         "The quality of the trials in these analyses was variable, but the conclusions stayed the same.",
@@ -287,43 +279,38 @@ def test_a_sentence_that_boxes_interrupt_goes_on_behind_them() -> None:
 )
 def test_an_open_sentence_does_not_go_on_in_the_box_below_it(box: str) -> None:
     """Body and box in one sentence say what the authors did not write."""
-    chunks = [*CUT_BY_BOXES[:2], v1_chunk("text", box, page=0, top=0.66)]
-
-    assert [block.text for block in parsed(v1_file(chunks)).blocks][-1] == box
+    assert [block.text for block in read(*CUT_BY_BOXES[:2], said(box, 0.66)).blocks][-1] == box
 
 
 def test_an_open_sentence_goes_on_with_a_name_on_the_next_page() -> None:
     """A name in capitals is no box."""
-    chunks = [
-        v1_chunk("text", "The trials were approved by the board of the", page=0, top=0.9),
-        v1_chunk("text", "National Institute of Sheep Science in Bergen.", page=1, top=0.1),
-    ]
-
-    [block] = parsed(v1_file(chunks)).blocks
+    [block] = read(
+        said("The trials were approved by the board of the", 0.9),
+        said("National Institute of Sheep Science in Bergen.", 0.1, page=1),
+    ).blocks
 
     assert block.text.endswith("by the board of the National Institute of Sheep Science in Bergen.")
 
 
 def test_the_title_is_the_line_in_the_largest_type() -> None:
     """Papers are listed and cited by it; the first text of a page is often the journal's rubric."""
-    chunks = [
-        v1_chunk("text", "Original research article", top=0.05, height=0.02),
-        v1_chunk("text", "Iron in pregnancy and its outcome", top=0.1, height=0.1),
-        v1_chunk("text", PROSE, top=0.3),
-    ]
-
-    assert parsed(v1_file(chunks)).title == "Iron in pregnancy and its outcome"
+    assert (
+        read(
+            said("Original research article", 0.05, height=0.02),
+            said("Iron in pregnancy and its outcome", 0.1, height=0.1),
+            said(PROSE, 0.3),
+        ).title
+        == "Iron in pregnancy and its outcome"
+    )
 
 
 def test_printed_page_numbers_are_kept_as_labels() -> None:
     """A label is what a reader of the print sees; it is not the page."""
-    chunks = [
+    document = read(
         v1_chunk("marginalia", "473", page=0, top=0.97),
-        v1_chunk("text", PROSE, page=0),
-        v1_chunk("text", PROSE.replace("Ferritin", "Zinc"), page=1),
-    ]
-
-    document = parsed(v1_file(chunks))
+        said(PROSE, page=0),
+        said(PROSE.replace("Ferritin", "Zinc"), page=1),
+    )
 
     assert document.page_labels == ("473", None)
     assert (document.blocks[0].page_start, document.page_source) == (1, PageSource.PARSER)
@@ -398,11 +385,12 @@ def test_real_papers_keep_pages_boxes_and_cells() -> None:
 def test_numbers_of_references_are_set_apart_from_words(written: str, shown: str) -> None:
     """ "exacerbated.29" glues two sentences together, and "trial32" is found by no search for
     "trial"."""
-    chunks = [
-        v1_chunk("text", "Iron and Sheep in Bergen", top=0.05, height=0.1),
-        v1_chunk("text", f"{PROSE} It was a trial of colds with oral iron.", top=0.2),
-        v1_chunk("text", written, top=0.4),
-        v1_chunk("text", f"## References\n\n{ENTRIES}", top=0.7),
+    assert shown in [
+        block.text
+        for block in read(
+            said("Iron and Sheep in Bergen", 0.05, height=0.1),
+            said(f"{PROSE} It was a trial of colds with oral iron.", 0.2),
+            said(written, 0.4),
+            said(f"## References\n\n{ENTRIES}", 0.7),
+        ).blocks
     ]
-
-    assert shown in [block.text for block in parsed(v1_file(chunks)).blocks]

@@ -8,7 +8,18 @@ from reportlab.pdfgen.canvas import Canvas
 from rag_assets.core.domain import Block, BlockKind, Document, Zone
 from rag_assets.parsing.formats.pdf.document import parse_pdf
 from rag_assets_testing.papers.contents import read_content
-from rag_assets_testing.papers.pdf import HEIGHT, WIDTH, Draw, heading, lines, parsed, pdf_of, prose
+from rag_assets_testing.papers.pdf import (
+    HEIGHT,
+    WIDTH,
+    Draw,
+    heading,
+    lines,
+    overlaid,
+    page_of,
+    parsed,
+    pdf_of,
+    prose,
+)
 
 
 def block_with(document: Document, text: str) -> Block:
@@ -19,23 +30,17 @@ def block_with(document: Document, text: str) -> Block:
 def test_two_columns_are_read_one_after_the_other() -> None:
     """Read across, every sentence of a two-column paper is cut in half."""
 
-    def draw(canvas: Canvas) -> None:
-        lines(
-            canvas,
-            [
-                "A wide introduction that runs over both of the columns of this page from left to right."
-            ]
-            * 2,
-        )
-        lines(canvas, prose("glacier", 12), left=60, top=160)
-        lines(canvas, prose("desert", 12), left=320, top=160)
-        lines(
-            canvas,
-            [
-                "A wide closing remark that runs over both of the columns of this page from left to right."
-            ],
+    draw = overlaid(
+        page_of(
+            *["A wide introduction that runs over both of the columns from left to right."] * 2
+        ),
+        page_of(*prose("glacier", 12), left=60, top=160),
+        page_of(*prose("desert", 12), left=320, top=160),
+        page_of(
+            "A wide closing remark that runs over both of the columns of this page from left to right.",
             top=330,
-        )
+        ),
+    )
 
     text = parsed(draw).text
 
@@ -49,18 +54,14 @@ def test_two_columns_are_read_one_after_the_other() -> None:
 def test_words_cut_at_line_ends_are_joined_and_compounds_keep_their_hyphen() -> None:
     """A word in two halves is found by no search; "longterm" is found by none either."""
 
-    def draw(canvas: Canvas) -> None:
-        lines(
-            canvas,
-            [
-                "The long-term results show that the meas-",
-                "urement of the long-",
-                "term trend was right, and that the meth-",
-                "ods of COVID-",
-                "19 trials were sound for short-",
-                "and long-term outcomes of the patients.",
-            ],
-        )
+    draw = page_of(
+        "The long-term results show that the meas-",
+        "urement of the long-",
+        "term trend was right, and that the meth-",
+        "ods of COVID-",
+        "19 trials were sound for short-",
+        "and long-term outcomes of the patients.",
+    )
 
     [block] = parsed(draw).blocks
 
@@ -107,15 +108,11 @@ def test_raised_digits_are_superscripts_apart_from_words(drawn: str, shown: str)
 def test_a_paragraph_over_a_page_end_is_one_block_with_a_span_a_page() -> None:
     """A quote from its second half must be cited with the second page."""
 
-    def first(canvas: Canvas) -> None:
-        lines(
-            canvas,
-            ["The first page ends in the middle of a sentence that", "goes on where the reader"],
-            top=700,
-        )
+    first = page_of(
+        "The first page ends in the middle of a sentence that", "goes on where the reader", top=700
+    )
 
-    def second(canvas: Canvas) -> None:
-        lines(canvas, ["turns the page and finds the rest of it here."], top=80)
+    second = page_of("turns the page and finds the rest of it here.", top=80)
 
     [block] = parsed(first, second).blocks
 
@@ -133,12 +130,11 @@ def test_running_headers_and_page_numbers_are_dropped_and_counted() -> None:
     page end."""
 
     def page(number: int) -> Draw:
-        def draw(canvas: Canvas) -> None:
-            lines(canvas, [f"Journal of Tests, vol. {number}"], top=30)
-            lines(canvas, prose("river" if number % 2 else "lake", 5), top=100)
-            lines(canvas, [f"Page {number} of 4"], top=780, left=280)
-
-        return draw
+        return overlaid(
+            page_of(f"Journal of Tests, vol. {number}", top=30),
+            page_of(*prose("river" if number % 2 else "lake", 5), top=100),
+            page_of(f"Page {number} of 4", top=780, left=280),
+        )
 
     document = parsed(*(page(number) for number in range(1, 5)))
 
@@ -182,12 +178,10 @@ def test_headings_make_the_section_paths_and_zones_of_a_paper() -> None:
 def test_bullets_make_a_list_and_figure_captions_stay_captions() -> None:
     """Chunking cuts lists between items; a caption inside a sentence would tear it apart."""
 
-    def draw(canvas: Canvas) -> None:
-        lines(
-            canvas,
-            ["• one item that is long enough to", "  go on in a second line", "• another item"],
-        )
-        lines(canvas, ["Figure 2. A river in spring."], top=200)
+    draw = overlaid(
+        page_of("• one item that is long enough to", "  go on in a second line", "• another item"),
+        page_of("Figure 2. A river in spring.", top=200),
+    )
 
     blocks = parsed(draw).blocks
 
@@ -204,8 +198,7 @@ def test_bullets_make_a_list_and_figure_captions_stay_captions() -> None:
 def test_boxes_are_fractions_of_the_page_as_it_is_shown(rotation: int) -> None:
     """A box in the wrong corner sends the reader of a citation to the wrong place of the page."""
 
-    def draw(canvas: Canvas) -> None:
-        lines(canvas, ["words near the corner"], left=60, top=80)
+    draw = page_of("words near the corner", left=60, top=80)
 
     content = pdf_of(draw).replace(b"/Rotate 0", b"/Rotate %d" % rotation)
 

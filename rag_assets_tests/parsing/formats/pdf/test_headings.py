@@ -4,7 +4,17 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_assets.core.domain import BlockKind, Document, Zone
-from rag_assets_testing.papers.pdf import HEIGHT, WIDTH, Draw, heading, lines, parsed, prose
+from rag_assets_testing.papers.pdf import (
+    HEIGHT,
+    WIDTH,
+    Draw,
+    heading,
+    lines,
+    overlaid,
+    page_of,
+    parsed,
+    prose,
+)
 
 
 def headings(document: Document) -> list[tuple[str, ...]]:
@@ -295,18 +305,20 @@ def test_references_are_known_by_their_form(name: str) -> None:
     assert in_back == [*([name] if name else []), "Abel", "Carr"]
 
 
-def initial(canvas: Canvas) -> None:
-    lines(canvas, ["M"], top=118, size=30)
-    lines(canvas, ["ice of mills eat flour", "in every night of the year."], left=90, top=100)
+initial = overlaid(
+    page_of("M", top=118, size=30),
+    page_of("ice of mills eat flour", "in every night of the year.", left=90, top=100),
+)
 
 
 def spaced(canvas: Canvas) -> None:
     section(canvas, "a b s t r a c t", "residue", 60, size=9, font="Helvetica")
 
 
-def drawn_twice(canvas: Canvas) -> None:
-    lines(canvas, ["An insight into", "the tidal mills"])
-    lines(canvas, ["An insight into", "the tidal mills of the coast."])
+drawn_twice = overlaid(
+    page_of("An insight into", "the tidal mills"),
+    page_of("An insight into", "the tidal mills of the coast."),
+)
 
 
 def numbered(canvas: Canvas) -> None:
@@ -315,24 +327,15 @@ def numbered(canvas: Canvas) -> None:
     lines(canvas, [str(number) for number in range(1, 40)], left=40, top=60)
 
 
-def dash(canvas: Canvas) -> None:
-    lines(
-        canvas,
-        [
-            "The mills of the river, which the flood of the spring had spared",
-            "– all but two of them – ground on.",
-        ],
-    )
+dash = page_of(
+    "The mills of the river, which the flood of the spring had spared",
+    "– all but two of them – ground on.",
+)
 
 
-def roman(canvas: Canvas) -> None:
-    lines(
-        canvas,
-        [
-            "We asked two questions of all the mills beside the river:",
-            "(i) how they grind, and (ii) why.",
-        ],
-    )
+roman = page_of(
+    "We asked two questions of all the mills beside the river:", "(i) how they grind, and (ii) why."
+)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,16 @@ from rag_assets.parsing.formats.pdf.document import parse_pdf, printed_front
 from rag_assets.parsing.formats.pdf.layout import regions
 from rag_assets.parsing.formats.pdf.text import Segment
 from rag_assets.parsing.shared.files import RawFile
-from rag_assets_testing.papers.pdf import HEIGHT, Draw, lines, parsed, pdf_of, prose
+from rag_assets_testing.papers.pdf import (
+    HEIGHT,
+    Draw,
+    lines,
+    overlaid,
+    page_of,
+    parsed,
+    pdf_of,
+    prose,
+)
 
 
 def kinds(document: Document) -> list[tuple[BlockKind, str]]:
@@ -55,14 +64,13 @@ def test_a_displayed_formula_is_one_block_and_no_prose() -> None:
 def test_a_paragraph_goes_on_after_text_of_another_kind(between: str) -> None:
     """Half sentences at the ends of columns say half of what the authors wrote."""
 
-    def draw(canvas: Canvas) -> None:
-        lines(
-            canvas,
-            [*prose("moss", 12)[:11], "which is why the mills of the river stand still and"],
-            top=60,
-        )
-        lines(canvas, [between], top=700, size=10 if between.startswith("Table") else 7)
-        lines(canvas, ["why they grind no flour in spring.", *prose("slate", 12)], left=320, top=60)
+    draw = overlaid(
+        page_of(
+            *prose("moss", 12)[:11], "which is why the mills of the river stand still and", top=60
+        ),
+        page_of(between, top=700, size=10 if between.startswith("Table") else 7),
+        page_of("why they grind no flour in spring.", *prose("slate", 12), left=320, top=60),
+    )
 
     texts = [block.text for block in parsed(draw).blocks]
 
@@ -78,24 +86,22 @@ def test_a_footnote_goes_on_at_the_foot_of_the_next_page() -> None:
         "owners said that a stone of basalt",
     ]
 
-    def first(canvas: Canvas) -> None:
-        lines(
-            canvas,
-            [*prose("moss", 12)[:11], "which is why the mills of the river stand still and"],
-            top=60,
-        )
-        lines(canvas, note, top=700, size=8)
-        lines(canvas, prose("slate", 12), left=320, top=60)
-        lines(canvas, ["2 The county keeps a list."], left=320, top=700, size=8)
+    first = overlaid(
+        page_of(
+            *prose("moss", 12)[:11], "which is why the mills of the river stand still and", top=60
+        ),
+        page_of(*note, top=700, size=8),
+        page_of(*prose("slate", 12), left=320, top=60),
+        page_of("2 The county keeps a list.", left=320, top=700, size=8),
+    )
 
-    def second(canvas: Canvas) -> None:
-        lines(
-            canvas,
-            [*prose("bark", 30)[:29], "which is why the wheels of the mill turn slowly and"],
-            top=60,
-        )
-        lines(canvas, ["lasts longer than they do.", "3 No other list is kept."], top=700, size=8)
-        lines(canvas, ["why they grind no flour in spring.", *prose("reed", 12)], left=320, top=60)
+    second = overlaid(
+        page_of(
+            *prose("bark", 30)[:29], "which is why the wheels of the mill turn slowly and", top=60
+        ),
+        page_of("lasts longer than they do.", "3 No other list is kept.", top=700, size=8),
+        page_of("why they grind no flour in spring.", *prose("reed", 12), left=320, top=60),
+    )
 
     found = kinds(parsed(first, second))
 
@@ -302,9 +308,10 @@ def test_a_table_of_contents_is_a_table_with_and_without_leaders(leader: str) ->
             lines(canvas, [line], top=100 + 14 * nth)
             lines(canvas, [page], left=530, top=100 + 14 * nth)
 
-    def text(canvas: Canvas) -> None:
-        lines(canvas, ["1 Introduction"], top=60, font="Helvetica-Bold", size=14)
-        lines(canvas, prose("moss", 12), top=90)
+    text = overlaid(
+        page_of("1 Introduction", top=60, font="Helvetica-Bold", size=14),
+        page_of(*prose("moss", 12), top=90),
+    )
 
     first, heading, *_ = kinds(parsed(contents, text))
 

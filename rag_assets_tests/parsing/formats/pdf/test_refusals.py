@@ -9,11 +9,16 @@ from reportlab.pdfgen.canvas import Canvas
 from rag_assets.core.errors import UnreadableDocument
 from rag_assets.parsing.formats.pdf.document import parse_pdf
 from rag_assets_testing.papers.contents import read_content
-from rag_assets_testing.papers.pdf import lines, parsed, pdf_of, picture, prose
+from rag_assets_testing.papers.pdf import (
+    lines,
+    page_of,
+    parsed,
+    pdf_of,
+    picture,
+    prose,
+)
 
-
-def text_page(canvas: Canvas) -> None:
-    lines(canvas, prose("word", 5))
+text_page = page_of(*prose("word", 5))
 
 
 def refusal(content: bytes) -> str:

@@ -10,7 +10,15 @@ from reportlab.pdfgen.canvas import Canvas
 
 from rag_assets.core.domain import Block, BlockKind, Document
 from rag_assets.corpus.chunking.units import PlacedBlock, row_units
-from rag_assets_testing.papers.pdf import HEIGHT, Draw, lines, parsed, prose
+from rag_assets_testing.papers.pdf import (
+    HEIGHT,
+    Draw,
+    lines,
+    overlaid,
+    page_of,
+    parsed,
+    prose,
+)
 
 Placed = tuple[float, str]
 """Left edge in points, and what is printed there."""
@@ -299,9 +307,9 @@ def test_tables_side_by_side_are_two() -> None:
     right = [[(left + 260, text) for left, text in row] for row in SMALL]
     rules = [(left + 260, end + 260, after) for left, end, after in FRAME]
 
-    def captions(canvas: Canvas) -> None:
-        lines(canvas, ["Table 1: Yield."], top=250)
-        lines(canvas, ["Table 2: Protein."], top=250, left=320)
+    captions = overlaid(
+        page_of("Table 1: Yield.", top=250), page_of("Table 2: Protein.", top=250, left=320)
+    )
 
     document = parsed(page(table_rows(SMALL, FRAME), table_rows(right, rules), captions))
 
@@ -312,9 +320,10 @@ def test_tables_side_by_side_are_two() -> None:
 def test_title_and_unit_above_a_table_without_a_caption_are_its_title() -> None:
     """A financial statement is found by its title, and read in its unit."""
 
-    def titles(canvas: Canvas) -> None:
-        lines(canvas, ["STATEMENT OF CEREALS"], left=160, top=165, font="Helvetica-Bold", size=11)
-        lines(canvas, ["(in kilograms per hectare)"], left=170, top=180, size=8)
+    titles = overlaid(
+        page_of("STATEMENT OF CEREALS", left=160, top=165, font="Helvetica-Bold", size=11),
+        page_of("(in kilograms per hectare)", left=170, top=180, size=8),
+    )
 
     rows = grid((60, 300, 380), " | 2016 | 2017", "Barley | $ 19.2 | $ 67.9", "Oats | 26.6 | 55.2")
 
