@@ -159,14 +159,14 @@ def docling() -> dict[str, Any]:
 
 def _pages() -> list[Callable[[Canvas], None]]:
     def first(canvas: Canvas) -> None:
-        lines(canvas, ["Journal of Sheep"], top=20)
+        lines(canvas, "Journal of Sheep", top=20)
         lines(canvas, prose("ferritin", 9), top=heading(canvas, "1. Introduction", top=90))
         lines(canvas, prose("sheep", 20), left=320, top=100)
 
     def second(canvas: Canvas) -> None:
-        lines(canvas, ["Journal of Sheep"], top=20)
+        lines(canvas, "Journal of Sheep", top=20)
         lines(canvas, prose("altitude", 30), top=heading(canvas, "2. Methods", top=60))
-        lines(canvas, ["[1] Doe J. Sheep. 2020."], top=heading(canvas, "References", top=600))
+        lines(canvas, "[1] Doe J. Sheep. 2020.", top=heading(canvas, "References", top=600))
 
     return [first, second]
 

@@ -53,9 +53,9 @@ def from_pdf(sections: Sequence[Section]) -> Document:
     """A PDF whose headings are set in a bold font of the size of the text."""
 
     def draw(canvas: Canvas) -> None:
-        top = lines(canvas, [TITLE], top=60, size=18)
+        top = lines(canvas, TITLE, top=60, size=18)
         for title, below in sections:
-            top = lines(canvas, [title.strip("*")], top=top + 12, font="Helvetica-Bold") + 6
+            top = lines(canvas, title.strip("*"), top=top + 12, font="Helvetica-Bold") + 6
             top = lines(canvas, below, top=top)
 
     return pdf.parsed(draw)

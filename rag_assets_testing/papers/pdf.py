@@ -40,17 +40,17 @@ def parsed(*pages: Draw) -> Document:
 
 def lines(
     canvas: Canvas,
-    text: Sequence[str],
+    text: str | Sequence[str],
     *,
     left: float = 60,
     top: float = 100,
     font: str = "Helvetica",
     size: float = 10,
 ) -> float:
-    """Draw lines from `top` (points from the top of the page) downwards; returns the top of the
-    next line."""
+    """Draw a line, or several from `top` (points from the top of the page) downwards; returns the
+    top of the next line."""
     canvas.setFont(font, size)
-    for line in text:
+    for line in [text] if isinstance(text, str) else text:
         canvas.drawString(left, HEIGHT - top, line)
         top += size * LEADING / BODY_SIZE
     return top
@@ -76,7 +76,7 @@ def overlaid(*draws: Draw) -> Draw:
 
 
 def heading(canvas: Canvas, text: str, *, left: float = 60, top: float, size: float = 14) -> float:
-    return lines(canvas, [text], left=left, top=top + 10, font="Helvetica-Bold", size=size) + 8
+    return lines(canvas, text, left=left, top=top + 10, font="Helvetica-Bold", size=size) + 8
 
 
 def prose(topic: str, n_lines: int) -> list[str]:

@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from email.message import EmailMessage
 from email.parser import BytesParser
 from email.policy import HTTP
 from http.server import BaseHTTPRequestHandler
@@ -94,7 +93,6 @@ class _Handler(BaseHTTPRequestHandler):
         )
         fields: dict[str, list[bytes]] = {}
         for part in message.iter_parts():
-            assert isinstance(part, EmailMessage)
             name = part.get_param("name", header="content-disposition")
             fields.setdefault(str(name), []).append(part.get_payload(decode=True))  # type: ignore[arg-type]
         with state.lock:

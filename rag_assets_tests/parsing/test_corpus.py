@@ -18,7 +18,7 @@ from rag_assets.core.domain import SourceFormat
 from rag_assets.core.settings import ParseLimits
 from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.parsing import registry
-from rag_assets.parsing.attempts import FileToRead, parse_papers
+from rag_assets.parsing.attempts import parse_papers
 from rag_assets.parsing.corpus import update_blocks
 from rag_assets.parsing.discovery import discover
 from rag_assets.parsing.known_files import KnownFiles, examined
@@ -397,7 +397,6 @@ def test_a_file_that_ends_its_worker_is_read_once_and_costs_only_what_it_would_h
         work: Callable[[Item], Result], items: Iterable[Item]
     ) -> Generator[tuple[Item, Result | Failure]]:
         for item, result in in_place(work, items):
-            assert isinstance(item, FileToRead)
             read.append(item.raw.path)
             lost = Failure("took too long", is_worker_lost=True)
             yield item, lost if item.raw.path == killer else result

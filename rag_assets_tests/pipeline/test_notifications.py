@@ -87,7 +87,6 @@ def test_a_missed_floor_is_told_as_the_reason_of_a_run_that_fails() -> None:
         event = run.all_events[-1]
         context = dg.build_run_status_sensor_context("floors", event, instance, run.dagster_run)
         request = floors_sensor(context)
-        assert isinstance(request, dg.RunRequest)
         told = missed_floors.execute_in_process(
             run_config=request.run_config, instance=instance, raise_on_error=False
         )

@@ -1,6 +1,6 @@
-"""The second look: what a model is shown of a claim, what becomes of its verdicts, and what happens
-without one."""
+"""The second look at claims: what a judge is asked, what its verdicts mean, and what they cost."""
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
@@ -9,7 +9,11 @@ from pathlib import Path
 import pytest
 
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
-from rag_assets.answering.model.judges import ClaimJudge, JudgedSupport
+from rag_assets.answering.model.judges import (
+    ClaimJudge,
+    JudgedSupport,
+    judge_name,
+)
 from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.answering.verify.verification import (
     ClaimOutcome,
@@ -19,11 +23,12 @@ from rag_assets.answering.verify.verification import (
     verify,
 )
 from rag_assets.core.domain import Claim, PaperFacts
+from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.kept import KeptFile
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
 from rag_assets_testing.citations import cited
-from rag_assets_testing.wire import BadKey, Reply, Status, Step, Wire, WireServer
+from rag_assets_testing.wire import BadKey, Reply, Status, Step, Wire, WireRequest, WireServer
 from rag_assets_testing.wire.quoting_model import verdicts
 from rag_assets_tests.answering.builders import WordEncoder, chunk
 from rag_assets_tests.hosted.models import HURRIED
@@ -237,3 +242,48 @@ def test_a_claim_that_is_a_quote_is_not_judged(server: WireServer, judging: Judg
     found = judge.scores(claims((FELL[1], FELL[1])), "Q?")
 
     assert ([support.judged for support in found.supports], server.requests) == ([None], [])
+
+
+def outcome(claim: str, quote: str) -> ClaimOutcome:
+    return ClaimOutcome(
+        DraftClaim(claim, ()), None, quotes=(QuotedText(quote, 0, len(quote), "Results"),)
+    )
+
+
+TOLD = outcome("Ferritin fell in\nall groups.", "Ferritin fell in all groups.")
+INVENTED = outcome("Bridges carry heavy loads.", "Iron was not measured.")
+
+
+def replied(request: WireRequest) -> Reply:
+    """A judge of its provider that supports what is said of ferritin."""
+    verdicts = [
+        {"statement": 2, "verdict": "not"},
+        {"statement": 1, "verdict": "carried"},
+    ]
+    return Reply(json.dumps({"verdicts": verdicts}))
+
+
+@pytest.fixture
+def judge(wire: Wire) -> Iterator[ClaimJudge]:
+    wire("ollama", scripts_judge=True).answer_by(replied)
+    with Connections(HURRIED) as connections:
+        yield ClaimJudge(judge_name("ollama:llama3.2"), connections)
+
+
+def test_a_judge_tells_what_is_said_from_what_is_not(judge: ClaimJudge) -> None:
+    """A verdict on the wrong claim publishes what nobody wrote."""
+    found = judge.verdicts([TOLD, INVENTED])
+
+    told, invented = found.supports
+    assert told is not None
+    assert invented is not None
+    assert told > 0.5 > invented
+    assert len(found.whys) == 2
+    assert found.seconds >= 0
+    assert judge.identity == judge.identity != ""
+
+
+def test_a_judge_that_does_not_exist_is_told_with_those_that_do() -> None:
+    """A typing mistake must not switch the second look off."""
+    with pytest.raises(InvalidSettings, match="It is same, none, or a model"):
+        judge_name("acme:judge")

@@ -65,7 +65,6 @@ def test_a_tidied_quote_is_found(quote: str, source: str) -> None:
     """Models tidy what they copy; the claim is carried all the same."""
     found = fuzzy_match(quote, f"{BEFORE}{source}.{AFTER}")
 
-    assert found is not None
     assert f"{BEFORE}{source}.{AFTER}"[found.start : found.end].casefold() in source.casefold()
     assert found.score >= MIN_SCORE
 

@@ -34,7 +34,6 @@ def test_every_form_of_a_number_is_read(line: str, number: str, title: str) -> N
     another format."""
     found = heading_number(line)
 
-    assert found is not None
     assert (found.text, found.title) == (number, title)
 
 
@@ -67,7 +66,6 @@ def test_numbers_of_all_styles_can_be_counted(line: str, values: tuple[int, ...]
     """Whether a heading follows another is told by counting."""
     found = heading_number(line)
 
-    assert found is not None
     assert found.values == values
 
 

@@ -1,6 +1,7 @@
 """What holds of any paper, however odd."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -67,7 +68,7 @@ def tables(draw: Callable[..., object], path: tuple[str, ...], zone: Zone) -> Bl
         st.sampled_from(["", "Table 1. Iron.", "Table 2. " + "Long caption of many words. " * 8])
     )
     block = with_span(BlockKind.TABLE, text, path, zone, str(title))
-    return Block(**{f: getattr(block, f) for f in block.__slots__ if f != "cells"}, cells=cells)
+    return replace(block, cells=cells)
 
 
 def blocks_in(path: tuple[str, ...], zone: Zone) -> st.SearchStrategy[Block]:

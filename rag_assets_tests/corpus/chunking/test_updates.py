@@ -1,8 +1,12 @@
+"""The update of chunks: only what changed is cut anew, and what cannot be cut costs no other."""
+
 import random
 
 import pyarrow as pa
+import pytest
 
 from rag_assets.core.domain import Block
+from rag_assets.core.errors import GuardrailBroken, MissingModel
 from rag_assets.core.incremental import UpdatePlan
 from rag_assets.core.settings import ChunkingSettings, PassageSettings
 from rag_assets.core.tables import CHUNKS, PASSAGES
@@ -93,3 +97,73 @@ def test_an_empty_corpus_gives_empty_tables_of_the_right_schema() -> None:
     assert chunks.plan.is_noop
     assert (chunks.table.schema, chunks.table.num_rows) == (CHUNKS, 0)
     assert (made.table.schema, made.table.num_rows) == (PASSAGES, 0)
+
+
+FINE = [paragraph("Ferritin fell in all of the groups that were observed.", "A", page=1)]
+TOO_DENSE = [paragraph("Iron rose in none of the groups but for ☠ in one.", "A", page=1)]
+BAFFLING = [paragraph("Iron rose in none of the groups but for ☢ in one.", "A", page=1)]
+
+
+class Counter(WordCounter):
+    """One token per word; but a skull alone is longer than a chunk may be, and two other signs stop
+    the counting."""
+
+    def count(self, text: str) -> int:
+        if "☢" in text:
+            raise ValueError("no token for ☢")
+        if "☎" in text:
+            raise MissingModel("The vocabulary is not there.")
+        return 99 if "☠" in text else super().count(text)
+
+
+def chunks(blocks: pa.Table, before: Updated | None = None) -> Updated:
+    rows = InMemory(blocks)
+    return updated(
+        lambda published: update_chunks(published, rows, SMALL, Counter(), in_place), CHUNKS, before
+    )
+
+
+def papers_in(made: Updated) -> list[str]:
+    return sorted(set(made.table["paper_id"].to_pylist()))
+
+
+def test_a_paper_whose_chunks_break_a_promise_is_quarantined_with_it() -> None:
+    """One odd file withheld the chunks of a whole corpus."""
+    cut = chunks(blocks_table({"a": FINE, "b": TOO_DENSE, "c": BAFFLING}))
+
+    assert papers_in(cut) == ["a"]
+    assert [(one.paper_id, one.file_path) for one in cut.quarantined] == [
+        ("b", "b.txt"),
+        ("c", "c.txt"),
+    ]
+    assert (
+        "b.txt has 1 chunks without a token or with more than 50 (token_bounds)"
+        in cut.quarantined[0].error
+    )
+    assert "c.txt could not be cut" in cut.quarantined[1].error
+    assert "(ValueError: no token for ☢)" in cut.quarantined[1].error
+
+
+def test_nothing_of_a_paper_stays_when_an_edit_breaks_it() -> None:
+    """Old chunks of it would be cited for text that is no longer there; a deleted paper is
+    quarantined no more."""
+    first = chunks(blocks_table({"a": FINE, "b": FINE}))
+
+    broken = chunks(blocks_table({"a": FINE, "b": BAFFLING}), first)
+    deleted = chunks(blocks_table({"a": FINE}), broken)
+
+    assert (papers_in(broken), [one.paper_id for one in broken.quarantined]) == (["a"], ["b"])
+    assert (papers_in(deleted), deleted.quarantined, deleted.plan.removed) == (["a"], [], ("b",))
+
+
+def test_when_every_paper_breaks_a_promise_nothing_is_changed() -> None:
+    """Then the fault is in the code or the settings, and the last good corpus is worth more than an
+    empty one."""
+    with pytest.raises(
+        GuardrailBroken,
+        match=r"None of the 2 papers can be used, so nothing was changed\. The first",
+    ):
+        chunks(blocks_table({"a": BAFFLING, "b": TOO_DENSE}))
+
+    alone = chunks(blocks_table({"a": BAFFLING}))
+    assert [one.paper_id for one in alone.quarantined] == ["a"]

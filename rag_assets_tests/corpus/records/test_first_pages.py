@@ -46,8 +46,8 @@ def with_places_like_names(canvas: Canvas) -> None:
     """Places of work without a word that says so, beside each other."""
     heading(canvas, TITLE, top=40, size=18)
     for left, name, place in ((60, "Ada Lund", "Norse Herds"), (260, "Bo Moe", "Molde Friends")):
-        lines(canvas, [name], left=left, top=90, font="Helvetica-Bold", size=11)
-        lines(canvas, [place], left=left, top=106)
+        lines(canvas, name, left=left, top=90, font="Helvetica-Bold", size=11)
+        lines(canvas, place, left=left, top=106)
     lines(canvas, ABSTRACT, top=140)
 
 
@@ -57,15 +57,15 @@ IN_CAPITALS = first_page("ADA LUND, University of Winter, UK", "BO MOE, Norse He
 def with_names_again(canvas: Canvas) -> None:
     """Names and places of work in the same letters: the addresses tell the names."""
     first_page("Ada Lund", "Bo Moe", "Norsk Blindern AS, Oslo")(canvas)
-    lines(canvas, ["ada.lund@iron.org, moe@iron.org"], top=138, size=8)
+    lines(canvas, "ada.lund@iron.org, moe@iron.org", top=138, size=8)
 
 
 def in_a_grid(canvas: Canvas) -> None:
     """Two authors of one place stand one above the other, beside the place of a third."""
     heading(canvas, TITLE, top=40, size=18)
     lines(canvas, ["Ada Lund", "Carl Ness"], left=60, top=90, font="Helvetica-Bold", size=11)
-    lines(canvas, ["Bo Moe"], left=260, top=90, font="Helvetica-Bold", size=11)
-    lines(canvas, ["Norse Herds"], left=260, top=103)
+    lines(canvas, "Bo Moe", left=260, top=90, font="Helvetica-Bold", size=11)
+    lines(canvas, "Norse Herds", left=260, top=103)
     lines(canvas, ABSTRACT, top=150)
 
 
@@ -108,7 +108,7 @@ def test_a_title_of_signs_is_null() -> None:
 
     def draw(canvas: Canvas) -> None:
         heading(canvas, "Iron in the blood of", top=40, size=18)
-        lines(canvas, ["sheep"], left=245, top=50, font="ZapfDingbats", size=18)
+        lines(canvas, "sheep", left=245, top=50, font="ZapfDingbats", size=18)
         lines(canvas, ABSTRACT, top=140)
 
     assert read(draw).title is None
@@ -125,7 +125,7 @@ def test_a_title_that_only_the_text_below_confirms_is_null_beside_larger_words()
 
     def draw_with_authors(canvas: Canvas) -> None:
         draw(canvas)
-        lines(canvas, ["Ada Lund, Bo Moe"], top=110)
+        lines(canvas, "Ada Lund, Bo Moe", top=110)
 
     assert read(draw).title is None
     assert read(draw_with_authors).title == TITLE
@@ -141,8 +141,8 @@ def test_a_title_in_two_sizes_is_whole_if_the_metadata_have_it() -> None:
 
     def draw(canvas: Canvas) -> None:
         canvas.setTitle(f"Sheepiron: {TITLE}")
-        lines(canvas, ["Sheepiron"], top=40, size=24)
-        lines(canvas, [TITLE], top=90, size=14)
+        lines(canvas, "Sheepiron", top=40, size=24)
+        lines(canvas, TITLE, top=90, size=14)
         lines(canvas, ["Ada Lund, Bo Moe", "", *prose("sheep", 8)], top=120)
 
     assert read(draw).title == f"Sheepiron: {TITLE}"
@@ -169,10 +169,10 @@ def test_a_report_of_a_company_names_no_persons_but_its_publisher_and_its_period
     """The street of a company was cited as the author, and the period as the year."""
 
     def form(canvas: Canvas) -> None:
-        lines(canvas, ["For the fiscal year ended June 30, 2022"], top=40)
+        lines(canvas, "For the fiscal year ended June 30, 2022", top=40)
         heading(canvas, "Winter Herds, Inc.", top=60, size=16)
         lines(canvas, ["(name of the company)", "3 Ship Street North", "Oslo"], top=90)
-        lines(canvas, ["We, Winter Herds, Inc., and Winter Herds, Inc. of Oslo,"], top=150)
+        lines(canvas, "We, Winter Herds, Inc., and Winter Herds, Inc. of Oslo,", top=150)
         lines(canvas, prose("ship", 5), top=166)
 
     record = read(form)

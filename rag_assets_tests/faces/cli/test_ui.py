@@ -265,7 +265,6 @@ ENDED = ("FAILURE", "SUCCESS")
 def state(data: Path, run_id: str) -> str:
     with dg.DagsterInstance.from_config(str(data / ".dagster")) as instance:
         run = instance.get_run_by_id(run_id)
-    assert run
     return run.status.value
 
 

@@ -1,5 +1,6 @@
 """A running server for tests: uvicorn as `rag-assets serve` sets it up, in a thread of the test."""
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -41,6 +42,14 @@ class Live:
     def address(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
+    def ask(self, question: object, *, as_events: bool = False, **more: object) -> httpx2.Response:
+        """What is answered over HTTP. more: fields of the request beside the question."""
+        return self.client.post(
+            "/api/answers",
+            json={"question": question, **more},
+            headers=EVENTS if as_events else None,
+        )
+
 
 @contextmanager
 def served(data: Path, token: str | None = None, **settings: Any) -> Iterator[Live]:
@@ -67,12 +76,12 @@ def served(data: Path, token: str | None = None, **settings: Any) -> Iterator[Li
             thread.join(DEADLINE_S)
 
 
-def events_of(text: str) -> list[tuple[str, str]]:
+def events_of(reply: httpx2.Response) -> list[tuple[str, Any]]:
     """Name and data of the events of a stream; comments are left out."""
     found = []
-    for block in text.split("\n\n"):
+    for block in reply.text.split("\n\n"):
         lines = [line for line in block.split("\n") if line and not line.startswith(":")]
         fields: Mapping[str, str] = dict(line.split(": ", 1) for line in lines)  # type: ignore[misc]
         if fields:
-            found.append((fields["event"], fields["data"]))
+            found.append((fields["event"], json.loads(fields["data"])))
     return found

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 from rag_assets_testing.world import QUESTIONS, World
-from rag_assets_tests.end_to_end.test_thorough import COMPOUND, PARTS
-from rag_assets_tests.faces.server.live import EVENTS, Live, events_of, served
+from rag_assets_tests.end_to_end.test_model_answers import COMPOUND, PARTS
+from rag_assets_tests.faces.server.live import Live, events_of, served
 
 
 def test_claims_are_those_of_the_pipeline_byte_for_byte(built: World, live: Live) -> None:
@@ -17,8 +17,8 @@ def test_claims_are_those_of_the_pipeline_byte_for_byte(built: World, live: Live
         asked = {name: question[name] for name in ("question", "paper_ids") if name in question}
         claims = f'"claims": {json.dumps(json.loads(row)["claims"], ensure_ascii=False)}'
         assert claims in row, "else nothing is compared"
-        as_json = live.client.post("/api/answers", json=asked)
-        as_events = live.client.post("/api/answers", json=asked, headers=EVENTS)
+        as_json = live.ask(**asked)
+        as_events = live.ask(**asked, as_events=True)
 
         assert claims.encode() in as_json.content
         assert claims.encode() in as_events.content
@@ -27,11 +27,9 @@ def test_claims_are_those_of_the_pipeline_byte_for_byte(built: World, live: Live
 def test_a_stream_tells_what_was_found_then_each_claim_then_the_whole(live: Live) -> None:
     """The page shows claims as they come; one that is not in the answer, or numbered wrongly,
     misleads."""
-    reply = live.client.post(
-        "/api/answers", json={"question": QUESTIONS[0]["question"]}, headers=EVENTS
-    )
+    reply = live.ask(QUESTIONS[0]["question"], as_events=True)
 
-    events = [(name, json.loads(data)) for name, data in events_of(reply.text)]
+    events = events_of(reply)
     names = [name for name, _ in events]
     done = events[-1][1]
     last_start = max(at for at, name in enumerate(names) if name == "contexts")
@@ -51,10 +49,10 @@ def test_a_stream_tells_what_was_found_then_each_claim_then_the_whole(live: Live
 def test_a_thorough_answer_tells_its_steps_as_it_takes_them(live: Live) -> None:
     """It takes several times as long: a page that shows nothing meanwhile looks hung."""
     asked = {"question": COMPOUND, "effort": "thorough"}
-    reply = live.client.post("/api/answers", json=asked, headers=EVENTS)
-    quick = live.client.post("/api/answers", json={"question": COMPOUND}, headers=EVENTS)
+    reply = live.ask(**asked, as_events=True)
+    quick = live.ask(COMPOUND, as_events=True)
 
-    events = [(name, json.loads(data)) for name, data in events_of(reply.text)]
+    events = events_of(reply)
     begun = [data for name, data in events if name == "part"]
     done = events[-1][1]
     assert events[0] == ("plan", {"parts": list(PARTS)})
@@ -63,7 +61,7 @@ def test_a_thorough_answer_tells_its_steps_as_it_takes_them(live: Live) -> None:
         (2, 2, PARTS[1]),
     ]
     assert [step["kind"] for step in done["steps"][:3]] == ["plan", "answer", "answer"]
-    assert "plan" not in dict(events_of(quick.text)), "the server is set to quick answers"
+    assert "plan" not in dict(events_of(quick)), "the server is set to quick answers"
 
 
 def test_a_folder_without_an_index_says_what_to_do(tmp_path: Path) -> None:
@@ -71,12 +69,10 @@ def test_a_folder_without_an_index_says_what_to_do(tmp_path: Path) -> None:
     there."""
     with served(tmp_path) as live:
         health = live.client.get("/api/health").json()
-        as_json = live.client.post("/api/answers", json={"question": "What fell?"})
-        as_events = live.client.post(
-            "/api/answers", json={"question": "What fell?"}, headers=EVENTS
-        )
+        as_json = live.ask("What fell?")
+        as_events = live.ask("What fell?", as_events=True)
 
-    (name, data) = events_of(as_events.text)[-1]
+    (name, data) = events_of(as_events)[-1]
     assert (health["status"], health["corpus_version"]) == ("not built", None)
     assert (as_json.status_code, as_json.headers["content-type"]) == (
         503,
@@ -84,7 +80,7 @@ def test_a_folder_without_an_index_says_what_to_do(tmp_path: Path) -> None:
     )
     assert as_json.json()["title"] == "There is nothing to search yet"
     assert "rag-assets run" in as_json.json()["detail"]
-    assert (name, json.loads(data)["problem"]["title"]) == (
+    assert (name, data["problem"]["title"]) == (
         "error",
         "There is nothing to search yet",
     )

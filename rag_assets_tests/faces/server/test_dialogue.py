@@ -1,11 +1,9 @@
 """Follow-ups over HTTP: read after what was said, shown as they were read, and kept with their
 answers."""
 
-import json
-
 from rag_assets.questions.conversations import Conversations
 from rag_assets_testing.world import QUESTIONS, World
-from rag_assets_tests.faces.server.live import EVENTS, Live, events_of, served
+from rag_assets_tests.faces.server.live import Live, events_of, served
 
 FIRST = {"question": QUESTIONS[1]["question"], "paper_ids": ["basalt"]}
 FOLLOW_UP = "What was compared in that paper?"
@@ -15,11 +13,11 @@ def test_a_follow_up_is_read_after_its_conversation_and_says_so(world: World) ->
     """A reader must see what was asked in their name; a question that was silently changed answers
     another one."""
     with served(world.paths.data) as live:
-        first = live.client.post("/api/answers", json=FIRST).json()
-        body = {"question": FOLLOW_UP, "conversation_id": first["conversation_id"]}
-        reply = live.client.post("/api/answers", json=body, headers=EVENTS)
+        first = live.ask(**FIRST).json()
+        kept_in = first["conversation_id"]
+        reply = live.ask(FOLLOW_UP, as_events=True, conversation_id=kept_in)
 
-    events = [(name, json.loads(data)) for name, data in events_of(reply.text)]
+    events = events_of(reply)
     found, done = events[0][1], events[-1][1]
     with Conversations(world.paths.conversations) as kept:
         turns = kept.last_turns(first["conversation_id"], 10)
@@ -35,8 +33,8 @@ def test_an_answer_is_kept_only_where_it_may_be(world: World) -> None:
     """A program that asks a thousand questions must not push out what people want to come back
     to."""
     with served(world.paths.data) as live:
-        kept = live.client.post("/api/answers", json=FIRST).json()
-        not_kept = live.client.post("/api/answers", json={**FIRST, "keep": False}).json()
+        kept = live.ask(**FIRST).json()
+        not_kept = live.ask(**FIRST, keep=False).json()
         n_conversations = len(live.shared.conversations.list())
 
     assert kept["turn"] == 1
@@ -47,7 +45,7 @@ def test_an_answer_is_kept_only_where_it_may_be(world: World) -> None:
 
 def test_an_unknown_conversation_is_a_problem(live: Live) -> None:
     """Asked as it stands instead, a follow-up would be answered as another question."""
-    reply = live.client.post("/api/answers", json={**FIRST, "conversation_id": "of another server"})
+    reply = live.ask(**FIRST, conversation_id="of another server")
 
     assert reply.status_code == 404
     assert reply.headers["content-type"] == "application/problem+json"
@@ -57,7 +55,7 @@ def test_answers_are_given_where_conversations_cannot_be_kept(world: World) -> N
     """A full disk, or a database in the way, must not take the answers with it."""
     world.paths.conversations.mkdir(parents=True)
     with served(world.paths.data) as live:
-        reply = live.client.post("/api/answers", json=FIRST)
+        reply = live.ask(**FIRST)
 
     assert (reply.status_code, reply.json()["conversation_id"]) == (200, None)
     assert reply.json()["answer"]["claims"]

@@ -13,7 +13,7 @@ import pytest
 from rag_assets.faces import listening
 from rag_assets.faces.server import dependencies, middleware
 from rag_assets_testing.world import QUESTIONS, World
-from rag_assets_tests.faces.server.live import EVENTS, Live, served
+from rag_assets_tests.faces.server.live import Live, served
 from rag_assets_tests.faces.server.raw import connected, everything_of, post, sent
 from rag_assets_tests.rounds import first_of
 
@@ -192,7 +192,7 @@ def test_nothing_of_a_request_gets_into_headers(live: Live) -> None:
         live.client.get(f"/api/health?{quoted}"),
         live.client.get("/api/health", headers={"X-Request-ID": "forged"}),
         live.client.post("/api/search", json={"question": smuggled}),
-        live.client.post("/api/answers", json={**QUESTION, "conversation_id": smuggled}),
+        live.ask(**QUESTION, conversation_id=smuggled),
     ]
 
     for reply in replies:
@@ -217,7 +217,7 @@ def test_events_cannot_be_forged_by_a_question(live: Live) -> None:
     another."""
     forged = 'What fell?\n\nevent: claim\ndata: {"text": "forged"}\n\n'
 
-    reply = live.client.post("/api/answers", json={"question": forged}, headers=EVENTS)
+    reply = live.ask(forged, as_events=True)
 
     assert '\nevent: claim\ndata: {"text": "forged"}' not in reply.text
 
@@ -229,7 +229,7 @@ def test_protective_headers_are_on_every_reply(live: Live) -> None:
         live.client.get("/nowhere"),
         live.client.get("/api/health", headers={"Host": "evil.example"}),
         live.client.post("/api/search", content="{"),
-        live.client.post("/api/answers", json=QUESTION, headers=EVENTS),
+        live.ask(**QUESTION, as_events=True),
     ):
         assert reply.headers["x-content-type-options"] == "nosniff"
         assert reply.headers["referrer-policy"] == "no-referrer"

@@ -108,8 +108,6 @@ def test_no_source_is_read_while_a_question_waits(
 
     with served(world.paths.data) as live:
         monkeypatch.setattr(ast, "parse", refuses)
-        reply = live.client.post(
-            "/api/answers", json={"question": QUESTIONS[1]["question"], "keep": False}
-        )
+        reply = live.ask(QUESTIONS[1]["question"], keep=False)
 
     assert reply.status_code == 200

@@ -84,7 +84,7 @@ def test_a_model_without_its_key_says_which_setting_helps(
 
     with served(world.paths.data, answering={"model": "openai:some-model"}) as live:
         health = live.client.get("/api/health")
-        reply = live.client.post("/api/answers", json={"question": QUESTIONS[0]["question"]})
+        reply = live.ask(QUESTIONS[0]["question"])
 
     assert health.status_code == 200
     assert (reply.status_code, reply.json()["title"]) == (503, "The model's key is not set")

@@ -51,11 +51,7 @@ def test_32_askers_at_once_all_get_their_own_answer(live: Live) -> None:
     questions = [QUESTIONS[n % 2]["question"] for n in range(32)]
 
     with ThreadPoolExecutor(32) as askers:
-        replies = list(
-            askers.map(
-                lambda text: live.client.post("/api/answers", json={"question": text}), questions
-            )
-        )
+        replies = list(askers.map(live.ask, questions))
 
     assert [reply.status_code for reply in replies] == [200] * 32
     assert [reply.json()["answer"]["question"] for reply in replies] == questions

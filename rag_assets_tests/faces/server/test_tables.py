@@ -23,7 +23,6 @@ def test_every_paper_has_a_row_with_a_verified_quote_or_the_reason(live: Live) -
     assert cells["basalt"]["reason"].startswith("Searched in vain")
     assert reply["counts"] == "Papers with an answer, of 3: Fall: 1."
     sheet = load_workbook(BytesIO(b64decode(reply["files"]["xlsx"]))).active
-    assert sheet is not None
     assert [cell.value for cell in sheet[1]][2] == "Fall"
     assert "ferritin" in b64decode(reply["files"]["csv"]).decode()
     assert "Papers used" in b64decode(reply["files"]["md"]).decode()

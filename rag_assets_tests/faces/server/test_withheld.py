@@ -12,7 +12,7 @@ from rag_assets.core.domain import Claim
 from rag_assets.faces.cli.main import app
 from rag_assets_testing.world import QUESTIONS, World
 from rag_assets_tests.end_to_end.test_guardrails import sabotage_answers
-from rag_assets_tests.faces.server.live import EVENTS, served
+from rag_assets_tests.faces.server.live import served
 
 FERRITIN, BASALT = (str(one["question"]) for one in QUESTIONS[:2])
 WHY = "21% stands in none of its quotes"
@@ -32,11 +32,9 @@ def test_a_withheld_answer_is_told_in_words_by_page_and_command(
     history."""
     sabotage_answers(monkeypatch, with_another_number)
     with served(world.paths.data) as live:
-        reply = live.client.post("/api/answers", json={"question": FERRITIN})
+        reply = live.ask(FERRITIN)
         kept = reply.json()["conversation_id"]
-        stream = live.client.post(
-            "/api/answers", json={"question": FERRITIN, "conversation_id": kept}, headers=EVENTS
-        ).text
+        stream = live.ask(FERRITIN, as_events=True, conversation_id=kept).text
         turns = live.client.get(f"/api/conversations/{kept}").json()["turns"]
         table = live.client.post(
             "/api/tables", json={"columns": {"Fall": FERRITIN, "Water": BASALT}}

@@ -38,13 +38,13 @@ def pdf() -> RawFile:
     and the third."""
 
     def first(canvas: Canvas) -> None:
-        top = lines(canvas, ["Results"], top=60, font="Helvetica-Bold", size=14)
+        top = lines(canvas, "Results", top=60, font="Helvetica-Bold", size=14)
         top = lines(canvas, prose("glacier", 8), top=top + 20)
         top = lines(canvas, REPEATED, top=top + 20)
-        lines(canvas, ["The crossing paragraph begins on the first page and its meas-"], top=740)
+        lines(canvas, "The crossing paragraph begins on the first page and its meas-", top=740)
 
     def second(canvas: Canvas) -> None:
-        top = lines(canvas, ["urements go on over here until the very last word of it."], top=60)
+        top = lines(canvas, "urements go on over here until the very last word of it.", top=60)
         lines(canvas, prose("desert", 8), top=top + 20)
 
     def third(canvas: Canvas) -> None:

@@ -155,7 +155,6 @@ def test_a_run_is_tagged_with_its_folder_and_with_who_started_it(
         )
         run = instance.get_run_by_id(result.run_id)
 
-    assert run
     assert run.tags[STARTED_BY_TAG] == started_by
     assert run.tags[DATA_DIR_TAG] == str(tmp_path / "data")
 

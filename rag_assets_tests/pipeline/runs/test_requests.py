@@ -139,7 +139,6 @@ def test_a_run_that_publishes_nothing_names_the_broken_promise() -> None:
         run = dg.materialize([papers], instance=instance, raise_on_error=False)
         found = recorded_progress(instance, run.run_id)
 
-    assert found is not None
     assert (found.state, found.steps) == ("failed", (RunStep("papers", "failed"),))
     assert found.message == (
         "Nothing new was published: Every id occurs once. The reason is in the Dagster UI (rag-assets ui)."

@@ -1,5 +1,4 @@
-"""Vectors are kept by content, survive a kill and an upgrade, are never given out damaged, and go
-with their paper."""
+"""Vectors that are kept, and the making of those that are missing."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -145,3 +144,51 @@ def test_beyond_the_bound_the_model_not_used_for_longest_goes(tmp_path: Path) ->
     used(tmp_path, NEW, PAPERS, max_mb=0)
 
     assert [n_missing(tmp_path, model) for model in (*models, NEW)] == [90, 90, 90, 0]
+
+
+def opened_cache(folder: Path, embedder: HashedEmbedder) -> VectorCache:
+    return VectorCache(KeptFile(folder / "vectors.sqlite3"), embedder.facts)
+
+
+def test_only_missing_texts_are_embedded(tmp_path: Path) -> None:
+    """An edit of one paper must cost that paper's passages, not the corpus."""
+    embedder = HashedEmbedder()
+    cache = opened_cache(tmp_path, embedder)
+    embed_missing(cache, embedder, ["one", "two"], batch_size=8)
+    reports: list[tuple[int, int]] = []
+
+    run = embed_missing(
+        cache,
+        embedder,
+        ["one", "two", "three", "four", "five"],
+        batch_size=2,
+        report=lambda done, total: reports.append((done, total)),
+    )
+
+    assert run.n_embedded == 3
+    assert embedder.n_texts_embedded == 5
+    assert reports == [(2, 3), (3, 3)]
+
+
+def test_wrong_vectors_are_found_before_they_are_published(tmp_path: Path) -> None:
+    """An infinite or short vector makes its passage unfindable, or found by everything; a false
+    alarm costs a good paper."""
+    embedder = HashedEmbedder()
+    cache = opened_cache(tmp_path, embedder)
+    texts = ["right", "not a number", "short", "empty", "also right"]
+    vectors = embedder.embed_passages(texts)
+    vectors[1, 4] = np.nan
+    vectors[2] *= 0.9
+    vectors[3] = 0
+
+    run = embed_missing(
+        cache, embedder, texts, batch_size=5, embed=lambda batches: [(*batches, vectors)]
+    )
+
+    assert cache.missing(texts) == ["not a number", "short", "empty"]
+    assert run.n_embedded == 2
+    assert run.lost == {
+        "not a number": "has a passage whose vector has length nan, not 1",
+        "short": "has a passage whose vector has length 0.9000, not 1",
+        "empty": "has a passage whose vector has length 0.0000, not 1",
+    }

@@ -23,7 +23,6 @@ def test_the_default_needs_neither_key_nor_download(
     """Opening it must be free: commands that ask nothing open an engine too."""
     reranker = open_reranker(RetrievalSettings().reranker, means)
 
-    assert reranker is not None
     assert reranker.identity.startswith("late-interaction")
     assert list(tmp_path.iterdir()) == []
 

@@ -86,8 +86,6 @@ def test_a_passage_without_a_page_is_on_none() -> None:
         filters.scope(Filter.parse("page:1-")),
         filters.scope(Filter.parse("-page:1-")),
     )
-    assert on_pages is not None
-    assert elsewhere is not None
     assert on_pages.passage_ids == frozenset()
     assert elsewhere.passage_ids == ALL
 
@@ -135,7 +133,6 @@ def papers_passing(where: str) -> tuple[str, ...]:
     library = library_of(CORPUS.chunk_table, CORPUS.passage_table)
     library.facts = RECORDS
     scope = PassageFilters(library).scope(Filter.parse(where))
-    assert scope is not None
     if scope.paper_ids is not None:
         return scope.paper_ids
     return tuple(sorted({id_.split("-")[0] for id_ in scope.passage_ids or ()}))
@@ -175,5 +172,4 @@ def test_a_passage_that_runs_over_the_edge_of_a_page_is_on_both(pages: str, is_o
         Filter.parse(f"page:{pages}")
     )
 
-    assert passing is not None
     assert passing.tolist() == [is_on]

@@ -1,5 +1,7 @@
 """What a user does on the page, and what is then seen."""
 
+from re import Pattern
+
 from playwright.sync_api import Locator, Page, expect
 
 from rag_assets_tests.faces.server.live import Live
@@ -17,11 +19,16 @@ def open_page(page: Page, live: Live, hash_: str = "") -> None:
     expect(page.locator("#papers-count")).not_to_be_empty()
 
 
+def press(place: Page | Locator, name: str | Pattern[str], *, exact: bool = False) -> None:
+    """Click the button of that name."""
+    place.get_by_role("button", name=name, exact=exact).click()
+
+
 def ask(page: Page, question: str) -> Locator:
     """Ask and wait for the end of the answer; its turn."""
     before = page.locator(".turn").count()
     page.get_by_label("Question", exact=True).fill(question)
-    page.get_by_role("button", name="Ask", exact=True).click()
+    press(page, "Ask", exact=True)
     turn = page.locator(".turn").nth(before)
     expect(turn.locator(".answer:not([aria-busy])")).to_have_count(1)
     return turn

@@ -12,7 +12,11 @@ from rag_assets_tests.faces.server.browser.drawn_papers import (
     MOSS_QUESTION,
     MOSS_SENTENCE,
 )
-from rag_assets_tests.faces.server.browser.steps import ask, open_page
+from rag_assets_tests.faces.server.browser.steps import (
+    ask,
+    open_page,
+    press,
+)
 from rag_assets_tests.faces.server.live import Live
 
 pytestmark = pytest.mark.whole
@@ -51,7 +55,7 @@ def test_an_empty_page_says_what_the_papers_are_about_and_asks_on_a_click(
     welcome = page.locator(".welcome")
     expect(welcome).to_contain_text("These papers are about winter coast, herbarium.")
 
-    welcome.get_by_role("button", name=HERON_QUESTION).click()
+    press(welcome, HERON_QUESTION)
 
     expect(page.locator(".claim-text").first).to_contain_text(HERON_SENTENCE)
     expect(welcome).to_have_count(0)
@@ -149,7 +153,7 @@ def test_an_author_and_years_narrow_a_question(page: Page) -> None:
     page.get_by_text("Ask only some of it").click()
     page.get_by_label("by author").fill('Nobody "N" Nowhere')
     missed = ask(page, question)
-    page.get_by_role("button", name="Stop asking papers by").click()
+    press(page, "Stop asking papers by")
     found = ask(page, question)
     page.get_by_label("to year").fill("1066")
     too_early = ask(page, question)
@@ -344,7 +348,7 @@ def test_an_answer_that_breaks_off_keeps_its_claims_and_says_so(
     expect(turn.locator(".claim-text")).to_contain_text("They lost weight.")
     expect(turn.get_by_role("alert")).to_contain_text(words)
     page.unroute("**/api/answers")
-    turn.get_by_role("button", name="Try again").click()
+    press(turn, "Try again")
     expect(page.locator(".claim-text", has_text=HERON_SENTENCE)).to_have_count(1)
 
 
@@ -377,7 +381,7 @@ def test_a_filter_in_the_words_of_a_question_is_applied_by_a_click(
     page.unroute("**/api/answers")
 
     with page.expect_request("**/api/answers") as again:
-        turn.get_by_role("button", name="Ask only papers with year:2019-").click()
+        press(turn, "Ask only papers with year:2019-")
 
     assert again.value.post_data_json["where"] == "year:2019-"
     assert again.value.post_data_json["question"] == "What do papers say about herons?"
@@ -403,11 +407,11 @@ def test_a_table_of_papers_is_made_read_and_saved(page: Page) -> None:
     """A cell is judged by its quote, which nobody opens cell by cell; the table goes into one's own
     sheet."""
 
-    page.get_by_role("button", name="Table").click()
+    press(page, "Table")
     page.get_by_label("One question a line").fill(
         "Fall = How much did ferritin fall in runners?\nWhere do herons winter?"
     )
-    page.get_by_role("button", name="Make the table").click()
+    press(page, "Make the table")
 
     table = page.get_by_role("table")
     expect(table.get_by_role("columnheader")).to_have_text(
@@ -417,7 +421,7 @@ def test_a_table_of_papers_is_made_read_and_saved(page: Page) -> None:
     expect(row.locator(".quote")).to_contain_text("Ferritin fell by 12%")
     expect(table.get_by_role("columnheader").last).to_be_in_viewport(ratio=1)
     with page.expect_download() as download:
-        page.get_by_role("button", name="Save as Excel").click()
+        press(page, "Save as Excel")
     assert download.value.path().read_bytes().startswith(b"PK")
     row.locator(".mark").first.click()
     expect(page.locator("#reader")).to_contain_text("Ferritin fell by 12%")
@@ -430,7 +434,7 @@ def test_pinned_claims_are_taken_along_with_quotes_and_papers(page: Page) -> Non
     page.reload()
 
     with page.expect_download() as download:
-        page.get_by_role("button", name="Save pinned (1)").click()
+        press(page, "Save pinned (1)")
 
     text = download.value.path().read_text("utf-8")
     assert HERON_SENTENCE in text.replace("\\", "")

@@ -6,7 +6,11 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from rag_assets_tests.faces.server.browser.drawn_papers import HERON_QUESTION, HERON_SENTENCE
-from rag_assets_tests.faces.server.browser.steps import ask, open_page
+from rag_assets_tests.faces.server.browser.steps import (
+    ask,
+    open_page,
+    press,
+)
 from rag_assets_tests.faces.server.live import Live
 
 pytestmark = pytest.mark.whole
@@ -34,21 +38,19 @@ def test_a_conversation_is_found_in_the_history_and_deleted_there(
     """Questions of last week are part of the work; deleting them must be as easy as asking."""
     open_page(page, own_shelf)
     ask(page, HERON_QUESTION)
-    page.get_by_role("button", name="New conversation").click()
+    press(page, "New conversation")
     expect(page.locator(".welcome")).to_be_visible()
     expect(page).to_have_url(re.compile(r"/$"))
 
-    page.get_by_role("button", name="History").click()
-    page.locator("#history").get_by_role("button", name=HERON_QUESTION, exact=True).click()
+    press(page, "History")
+    press(page.locator("#history"), HERON_QUESTION, exact=True)
     expect(page.locator(".claim-text").first).to_contain_text(HERON_SENTENCE)
 
-    page.get_by_role("button", name="History").click()
-    page.get_by_role(
-        "button", name=f"Delete {HERON_QUESTION}"
-    ).click()  # asks, and a dialog is dismissed
+    press(page, "History")
+    press(page, f"Delete {HERON_QUESTION}")  # asks, and a dialog is dismissed
     expect(page.locator("#history-list li .link")).to_have_count(1)
     page.once("dialog", lambda dialog: dialog.accept())
-    page.get_by_role("button", name=f"Delete {HERON_QUESTION}").click()
+    press(page, f"Delete {HERON_QUESTION}")
     expect(page.locator("#history-list li .link")).to_have_count(0)
     page.keyboard.press("Escape")
     expect(page.locator(".welcome")).to_be_visible()
@@ -59,10 +61,10 @@ def test_an_answer_is_copied_with_its_citations(page: Page, context: BrowserCont
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     turn = ask(page, HERON_QUESTION)
 
-    turn.get_by_role("button", name="Copy text").click()
+    press(turn, "Copy text")
     expect(page.locator(".toast")).to_contain_text("Answer copied")
     text = page.evaluate("() => navigator.clipboard.readText()")
-    turn.get_by_role("button", name="Copy Markdown").click()
+    press(turn, "Copy Markdown")
     expect(page.locator(".toast")).to_contain_text("Markdown copied")
     markdown = page.evaluate("() => navigator.clipboard.readText()")
 

@@ -18,6 +18,7 @@ from rag_assets_tests.faces.server.browser.steps import (
     RUN_PATIENCE_MS,
     ask,
     open_page,
+    press,
     show_first_source,
 )
 from rag_assets_tests.faces.server.live import Live, served
@@ -51,7 +52,7 @@ def test_a_record_is_corrected_in_the_page(page: Page, own_shelf: Live) -> None:
     paper = page.locator('[data-paper="herons"]')
 
     paper.hover()
-    page.get_by_role("button", name="Correct Herons at the winter coast").click()
+    press(page, "Correct Herons at the winter coast")
     page.get_by_label("Authors, one a line").fill("Ada Lund\nBo Moe")
     page.locator("#correct-year").fill("1999")
     page.locator("#correct-doi").fill("unknown")
@@ -62,7 +63,7 @@ def test_a_record_is_corrected_in_the_page(page: Page, own_shelf: Live) -> None:
 
     expect(page.locator(".toast")).to_contain_text("corrected", timeout=RUN_PATIENCE_MS)
     expect(paper).to_contain_text("Ada Lund, Bo Moe, 1999")
-    page.get_by_role("button", name="Correct Herons at the winter coast").click()
+    press(page, "Correct Herons at the winter coast")
     expect(page.locator("#correct-doi")).to_have_value("10.1234/heron.7")
 
 
@@ -74,12 +75,10 @@ def test_a_paper_that_was_removed_is_answered_from_no_more_and_can_be_brought_ba
     paper = page.locator('[data-paper="herons"]')
 
     paper.hover()
-    page.get_by_role(
-        "button", name="Remove Herons at the winter coast"
-    ).click()  # asks, and a dialog is dismissed
+    press(page, "Remove Herons at the winter coast")  # asks, and a dialog is dismissed
     expect(paper).to_have_count(1)
     page.once("dialog", lambda dialog: dialog.accept())
-    page.get_by_role("button", name="Remove Herons at the winter coast").click()
+    press(page, "Remove Herons at the winter coast")
     toast = page.locator(".toast")
     expect(toast).to_contain_text("Removed: “Herons at the winter coast”")
     assert toast.bounding_box()["y"] < 200 < page.locator("#question").bounding_box()["y"]  # type: ignore[index]
@@ -91,7 +90,7 @@ def test_a_paper_that_was_removed_is_answered_from_no_more_and_can_be_brought_ba
     expect(paper).to_have_count(0)
     gone = ask(page, HERON_QUESTION)
 
-    toast.get_by_role("button", name="Undo").click()
+    press(toast, "Undo")
     expect(toast).to_contain_text("Back again", timeout=RUN_PATIENCE_MS)
     expect(paper).to_have_count(1)
     back = ask(page, HERON_QUESTION)
@@ -118,7 +117,7 @@ def test_all_papers_are_removed_only_when_that_is_typed_and_can_be_brought_back(
     expect(page.locator(".paper")).to_have_count(0, timeout=RUN_PATIENCE_MS)
     expect(page.locator("#papers-count")).to_contain_text("No papers yet")
 
-    toast.get_by_role("button", name="Undo").click()
+    press(toast, "Undo")
     expect(page.locator(".paper")).to_have_count(4, timeout=RUN_PATIENCE_MS)
 
 

@@ -11,7 +11,12 @@ from rag_assets_tests.faces.server.browser.drawn_papers import (
     HERON_SENTENCE,
     KELP_QUESTION,
 )
-from rag_assets_tests.faces.server.browser.steps import ask, open_page, show_first_source
+from rag_assets_tests.faces.server.browser.steps import (
+    ask,
+    open_page,
+    press,
+    show_first_source,
+)
 from rag_assets_tests.faces.server.live import Live, served
 
 pytestmark = pytest.mark.whole
@@ -147,11 +152,11 @@ def test_a_phone_shows_one_pane_at_a_time_and_the_way_back(
     reader = show_first_source(page, turn)
     expect(page.locator("#conversation")).to_be_hidden()
     expect(reader.locator("mark")).to_have_text(HERON_SENTENCE)
-    reader.get_by_role("button", name="Answer").click()
+    press(reader, "Answer")
 
     expect(turn).to_be_visible()
     expect(reader).to_be_hidden()
-    page.get_by_role("navigation").get_by_role("button", name="Papers").click()
+    press(page.get_by_role("navigation"), "Papers")
     expect(page.get_by_label("Find a paper by title")).to_be_visible()
     context.close()
 
@@ -180,7 +185,7 @@ def test_a_server_with_a_token_asks_for_it_once_and_shows_pages_too(
         page.goto(guarded.address)
         dialog = page.get_by_role("dialog")
         dialog.get_by_label("Token").fill(TOKEN)
-        dialog.get_by_role("button", name="Open").click()
+        press(dialog, "Open")
 
         expect(page.locator("#papers-count")).to_have_text("4 papers")
         reader = show_first_source(page, ask(page, HERON_QUESTION))

@@ -15,7 +15,12 @@ from rag_assets_tests.faces.server.browser.drawn_papers import (
     MOSS_QUESTION,
     MOSS_SENTENCE,
 )
-from rag_assets_tests.faces.server.browser.steps import ask, open_page, show_first_source
+from rag_assets_tests.faces.server.browser.steps import (
+    ask,
+    open_page,
+    press,
+    show_first_source,
+)
 from rag_assets_tests.faces.server.live import Live
 
 pytestmark = pytest.mark.whole
@@ -102,13 +107,13 @@ def test_the_pages_beside_it_can_be_turned_to(page: Page) -> None:
     lost."""
     reader = show_first_source(page, ask(page, HERON_QUESTION))
 
-    reader.get_by_role("button", name="Next page").click()
+    press(reader, "Next page")
     expect(reader.locator(".where")).to_have_text("p. 3")
     expect(reader.get_by_role("button", name="Next page")).to_be_disabled()
     expect(reader.locator(".page:not([aria-busy]) img")).to_have_attribute("alt", "Image of page 3")
     expect(reader.locator(".marking")).to_have_count(0)
 
-    reader.get_by_role("button", name="To the quote").click()
+    press(reader, "To the quote")
     expect(reader.locator(".where")).to_have_text("p. 2")
     expect(reader.locator(".marking").first).to_be_visible()
 
@@ -140,11 +145,11 @@ def test_a_page_without_a_pdf_is_named_and_its_text_shown(page: Page) -> None:
 def test_a_paper_opens_from_the_list_with_its_sections(page: Page) -> None:
     """Reading on is what an answer is for."""
 
-    page.get_by_role("button", name="Herons at the winter coast", exact=True).click()
+    press(page, "Herons at the winter coast", exact=True)
 
     reader = page.locator("#reader")
     expect(reader.locator(".where")).to_have_text("p. 1")
-    reader.get_by_role("button", name=re.compile("Discussion")).click()
+    press(reader, re.compile("Discussion"))
     expect(reader.locator(".where")).to_have_text("p. 3")
     expect(reader.locator(".page:not([aria-busy]) img")).to_have_attribute("alt", "Image of page 3")
 

@@ -157,7 +157,7 @@ def test_headings_make_the_section_paths_and_zones_of_a_paper() -> None:
 
     def second(canvas: Canvas) -> None:
         top = heading(canvas, "References", top=50)
-        top = lines(canvas, ["[1] Author, A. (2019). On rivers. Journal of Tests 1, 1-2."], top=top)
+        top = lines(canvas, "[1] Author, A. (2019). On rivers. Journal of Tests 1, 1-2.", top=top)
         top = heading(canvas, "A Ponds and Lakes", top=top)
         lines(canvas, prose("pond", 4), top=top)
 
@@ -225,7 +225,7 @@ def test_spans_cover_every_block_of_a_whole_report() -> None:
             below = lines(canvas, prose(subject, 20), top=top + 10)
             for row, texts in enumerate([("Item", "2023"), ("Cash", "766.6"), ("Total", "5,707")]):
                 for left, text in zip((60, 200), texts, strict=True):
-                    lines(canvas, [text], left=left, top=below + 30 + 14 * row)
+                    lines(canvas, text, left=left, top=below + 30 + 14 * row)
             lines(canvas, prose(f"{subject} fund", 25), left=310, top=top + 10)
 
         return draw

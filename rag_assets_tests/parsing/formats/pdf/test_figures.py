@@ -17,16 +17,16 @@ def plot(canvas: Canvas) -> None:
         canvas.rect(left, HEIGHT - 320, 150, 120)
         for nth in range(4):
             canvas.rect(left + 10 + 35 * nth, HEIGHT - 320, 20, 30 + 20 * nth, fill=1)
-            lines(canvas, [f"{1990 + nth}"], left=left + 10 + 35 * nth, top=332, size=7)
-        lines(canvas, ["Year of harvest"], left=left + 40, top=344, size=8)
-        lines(canvas, ["90"], left=left - 14, top=210, size=7)
+            lines(canvas, f"{1990 + nth}", left=left + 10 + 35 * nth, top=332, size=7)
+        lines(canvas, "Year of harvest", left=left + 40, top=344, size=8)
+        lines(canvas, "90", left=left - 14, top=210, size=7)
     canvas.saveState()
     canvas.translate(102, HEIGHT - 290)
     canvas.rotate(90)
     canvas.setFont("Helvetica", 8)
     canvas.drawString(0, 0, "Tonnes per mill")
     canvas.restoreState()
-    lines(canvas, [CAPTION], top=370)
+    lines(canvas, CAPTION, top=370)
     lines(canvas, prose("slate", 8), top=410)
 
 
@@ -66,7 +66,7 @@ def test_prose_in_a_frame_is_no_label_of_a_figure() -> None:
     def draw(canvas: Canvas) -> None:
         canvas.rect(90, HEIGHT - 120, 400, 70)
         lines(canvas, framed, top=70)
-        lines(canvas, ["Figure 1: What the millers were asked."], top=130)
+        lines(canvas, "Figure 1: What the millers were asked.", top=130)
         lines(canvas, prose("moss", 8), top=170)
 
     texts = " ".join(block.text for block in parsed(draw).blocks)

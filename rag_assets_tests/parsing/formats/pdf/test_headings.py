@@ -35,7 +35,7 @@ def section(
     size: float = 10,
     font: str = "Helvetica-Bold",
 ) -> float:
-    top = lines(canvas, [text], top=top + 14, font=font, size=size) + 4
+    top = lines(canvas, text, top=top + 14, font=font, size=size) + 4
     return lines(canvas, prose(topic, 3), top=top)
 
 
@@ -51,17 +51,17 @@ def test_headings_are_learned_from_names_and_numbers() -> None:
             size=12,
         )
         top = section(canvas, "Roofs in the north", "slate", top, size=12)
-        top = lines(canvas, ["Sheared arcade"], left=200, top=top + 60, font="Times-Bold") + 4
-        top = lines(canvas, ["Figure 1: Two roofs."], left=200, top=top + 40)
-        top = lines(canvas, ["3 Measured roofs"], top=top + 14, font="Helvetica-Bold") + 4
-        top = lines(canvas, ["3.1 Tiles"], top=top + 4, font="Helvetica-Bold") + 4
+        top = lines(canvas, "Sheared arcade", left=200, top=top + 60, font="Times-Bold") + 4
+        top = lines(canvas, "Figure 1: Two roofs.", left=200, top=top + 40)
+        top = lines(canvas, "3 Measured roofs", top=top + 14, font="Helvetica-Bold") + 4
+        top = lines(canvas, "3.1 Tiles", top=top + 4, font="Helvetica-Bold") + 4
         lines(
             canvas, [*prose("tile", 3), "2) the total of roofs in a village of the north"], top=top
         )
 
     def second(canvas: Canvas) -> None:
         top = lines(
-            canvas, ["3. Alder shingles of the mills are an item of a list and no parent"], top=60
+            canvas, "3. Alder shingles of the mills are an item of a list and no parent", top=60
         )
         section(canvas, "3.2 Slates", "slate", top)
 
@@ -76,12 +76,10 @@ def test_headings_are_learned_from_names_and_numbers() -> None:
 
 def run_in(canvas: Canvas, label: str, text: str, top: float, font: str) -> float:
     """A paragraph of two lines that opens with a label in a font of its own; the next top."""
-    lines(canvas, [label], top=top, font=font)
+    lines(canvas, label, top=top, font=font)
     left = 60 + canvas.stringWidth(label + " ", font, 10)
-    lines(canvas, [text + " was counted in the field"], left=left, top=top)
-    return (
-        lines(canvas, [f"and the {text} of the second year was counted again."], top=top + 12) + 4
-    )
+    lines(canvas, text + " was counted in the field", left=left, top=top)
+    return lines(canvas, f"and the {text} of the second year was counted again.", top=top + 12) + 4
 
 
 def test_words_that_open_a_paragraph_are_headings() -> None:
@@ -97,7 +95,7 @@ def test_words_that_open_a_paragraph_are_headings() -> None:
         top = run_in(canvas, "Moss never", "grows and", top, "Helvetica-Oblique")
         top = run_in(canvas, "Table 1.", "Wren", top + 20, "Helvetica-Bold")
         top = section(canvas, "1.1 Counts", "wren", top)
-        lines(canvas, ["References"], top=top + 14, font="Helvetica-Bold", size=12)
+        lines(canvas, "References", top=top + 14, font="Helvetica-Bold", size=12)
         run_in(
             canvas, "Abel, K.", "(2001). Nets of shade. Plants 12, 3-9", top + 30, "Helvetica-Bold"
         )
@@ -154,7 +152,7 @@ def test_short_lines_between_white_space_are_headings() -> None:
         top = section(canvas, "METHODS", "moss", top)
         for text in ("The roofs of the north", "Procedure", "Counted birds"):
             first, *rest = prose(text, 3)
-            top = lines(canvas, [first], left=80, top=lines(canvas, [text], top=top + 14))
+            top = lines(canvas, first, left=80, top=lines(canvas, text, top=top + 14))
             top = lines(canvas, rest, top=top)
 
     assert [path[-1] for path in headings(parsed(draw))] == [
@@ -219,15 +217,15 @@ def test_metadata_tell_the_title_from_the_name_of_the_journal() -> None:
 
 def in_two_fonts(canvas: Canvas) -> None:
     """A title with an italic name in it, and small print of the journal between its lines."""
-    lines(canvas, ["Songs of the warbler"], top=60, font="Times-Bold", size=17)
-    lines(canvas, ["Acrocephalus"], left=234, top=60, font="Times-Italic", size=17)
-    lines(canvas, ["© 2019 Winter"], left=430, top=74, size=7)
-    lines(canvas, ["beside motorways"], top=81, font="Times-Bold", size=17)
+    lines(canvas, "Songs of the warbler", top=60, font="Times-Bold", size=17)
+    lines(canvas, "Acrocephalus", left=234, top=60, font="Times-Italic", size=17)
+    lines(canvas, "© 2019 Winter", left=430, top=74, size=7)
+    lines(canvas, "beside motorways", top=81, font="Times-Bold", size=17)
     section(canvas, "Abstract", "song", 120)
 
 
 def below_a_journal(canvas: Canvas) -> None:
-    lines(canvas, ["Winter Letters of Song"], top=40, font="Times-Italic", size=24)
+    lines(canvas, "Winter Letters of Song", top=40, font="Times-Italic", size=24)
     heading(canvas, "Songs of reed warblers", top=90, size=16)
     lines(canvas, ["Ada Lund", "Winter Institute"], top=130)
     section(canvas, "Abstract", "song", 170)
@@ -277,9 +275,9 @@ def test_numbers_of_lines_are_no_text(left: float, step: int, size: float) -> No
 
     def draw(canvas: Canvas) -> None:
         for index, line in enumerate(prose("egg", 25), start=1):
-            lines(canvas, [line], top=60 + 20 * index)
+            lines(canvas, line, top=60 + 20 * index)
             if index % step == 0:
-                lines(canvas, [str(index)], left=left, top=60 + 20 * index, size=size)
+                lines(canvas, str(index), left=left, top=60 + 20 * index, size=size)
 
     assert parsed(draw).text == " ".join(prose("egg", 25))
 
@@ -292,12 +290,12 @@ def test_references_are_known_by_their_form(name: str) -> None:
         top = section(
             canvas, "1 Results", "net", heading(canvas, "Shade nets and lettuce", top=40, size=18)
         )
-        top = lines(canvas, [name], top=top + 16, font="Helvetica-Bold") + 6
+        top = lines(canvas, name, top=top + 16, font="Helvetica-Bold") + 6
         for entry in (
             "Abel, K., & Born, L. (2001). Nets of shade. Plants, 12, 3-9.",
             "Carr, M. (1999). Lettuce. Plants, 3, 44.",
         ):
-            top = lines(canvas, [entry], top=top + 8)
+            top = lines(canvas, entry, top=top + 8)
 
     blocks = parsed(draw).blocks
 
@@ -323,7 +321,7 @@ drawn_twice = overlaid(
 
 def numbered(canvas: Canvas) -> None:
     """Numbers of lines run on beside the empty lines of a title page."""
-    lines(canvas, ["Songs of the tidal mills of the coast"], left=90, top=100)
+    lines(canvas, "Songs of the tidal mills of the coast", left=90, top=100)
     lines(canvas, [str(number) for number in range(1, 40)], left=40, top=60)
 
 

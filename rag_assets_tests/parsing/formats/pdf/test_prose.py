@@ -16,6 +16,7 @@ from rag_assets.parsing.shared.files import RawFile
 from rag_assets_testing.papers.pdf import (
     HEIGHT,
     Draw,
+    heading,
     lines,
     overlaid,
     page_of,
@@ -36,10 +37,10 @@ def test_a_displayed_formula_is_one_block_and_no_prose() -> None:
         top = lines(
             canvas, [*prose("moss", 3)[:2], "and the loss of all the mills is the sum"], top=60
         )
-        lines(canvas, ["N"], left=152, top=top + 8, size=6)
-        lines(canvas, ["L(x) = 1 + x"], left=120, top=top + 14)
-        lines(canvas, ["(7)"], left=270, top=top + 14)
-        lines(canvas, ["i<N"], left=150, top=top + 24, size=6)
+        lines(canvas, "N", left=152, top=top + 8, size=6)
+        lines(canvas, "L(x) = 1 + x", left=120, top=top + 14)
+        lines(canvas, "(7)", left=270, top=top + 14)
+        lines(canvas, "i<N", left=150, top=top + 24, size=6)
         lines(
             canvas,
             ["where x < 1 is the share of the mills that stand still", "on their first day."],
@@ -152,12 +153,12 @@ def test_a_stamp_on_every_page_is_told_and_is_no_text() -> None:
 
     def page(topic: str, title: str = "") -> Draw:
         def draw(canvas: Canvas) -> None:
-            lines(canvas, ["Retracted Article"], top=40, size=30) if title else None
-            lines(canvas, [title], top=90, font="Helvetica-Bold", size=16)
+            lines(canvas, "Retracted Article", top=40, size=30) if title else None
+            lines(canvas, title, top=90, font="Helvetica-Bold", size=16)
             lines(canvas, prose(topic, 20), top=140)
             canvas.translate(150, 300)
             canvas.rotate(50)
-            lines(canvas, ["RETRACTED"], left=0, top=800, size=60)
+            lines(canvas, "RETRACTED", left=0, top=800, size=60)
 
         return draw
 
@@ -180,8 +181,8 @@ def test_the_cells_of_a_small_table_beside_prose_are_in_no_sentence_of_it() -> N
     def draw(canvas: Canvas) -> None:
         lines(canvas, text, top=100)
         for nth, (name, value) in enumerate(cells):
-            lines(canvas, [name], left=360, top=115 + 17 * nth)
-            lines(canvas, [value], left=430, top=115 + 17 * nth)
+            lines(canvas, name, left=360, top=115 + 17 * nth)
+            lines(canvas, value, left=430, top=115 + 17 * nth)
 
     document = parsed(draw)
 
@@ -196,24 +197,22 @@ def test_a_label_stays_in_the_row_of_the_prose_that_explains_it() -> None:
     def draw(canvas: Canvas) -> None:
         for nth, label in enumerate(("Care", "Trade", "Rank")):
             top = 100 + 36 * nth
-            lines(canvas, [label], top=top)
+            lines(canvas, label, top=top)
             lines(
                 canvas,
                 [f"the {label.lower()} of the mill was measured in the field", "and is"],
                 left=160,
                 top=top,
             )
-            lines(
-                canvas, ["told in the next part of this long report here"], left=160, top=top + 24
-            )
+            lines(canvas, "told in the next part of this long report here", left=160, top=top + 24)
 
     def centred(canvas: Canvas) -> None:
         for nth, label in enumerate(("Care", "Trade", "Rank")):
             top = 100 + 34 * nth
-            lines(canvas, [label], top=top + 7 + nth)
+            lines(canvas, label, top=top + 7 + nth)
             lines(
                 canvas,
-                [f"the {label.lower()} of the mill was measured in the long field"],
+                f"the {label.lower()} of the mill was measured in the long field",
                 left=160,
                 top=top,
             )
@@ -239,7 +238,7 @@ def test_a_running_head_in_two_pieces_is_in_no_sentence() -> None:
     def page(nth: int, *heads: tuple[float, str]) -> Draw:
         def draw(canvas: Canvas) -> None:
             for left, text in heads:
-                lines(canvas, [text], left=left, top=40)
+                lines(canvas, text, left=left, top=40)
             ends = ["which is why the wheels of the mill turn slowly and"] if nth == 2 else []
             start = ["why they grind no flour in spring."] if nth == 3 else []
             lines(
@@ -305,8 +304,8 @@ def test_a_table_of_contents_is_a_table_with_and_without_leaders(leader: str) ->
             line = f"{title} " + leader * (
                 int((430 - canvas.stringWidth(title)) / canvas.stringWidth(leader)) if leader else 0
             )
-            lines(canvas, [line], top=100 + 14 * nth)
-            lines(canvas, [page], left=530, top=100 + 14 * nth)
+            lines(canvas, line, top=100 + 14 * nth)
+            lines(canvas, page, left=530, top=100 + 14 * nth)
 
     text = overlaid(
         page_of("1 Introduction", top=60, font="Helvetica-Bold", size=14),
@@ -330,10 +329,29 @@ def test_a_caption_beside_the_prose_of_the_other_column_is_in_no_sentence_of_it(
 
     def draw(canvas: Canvas) -> None:
         canvas.rect(60, 560, 150, 140, stroke=1)
-        lines(canvas, ["Figure 2: Wheels of the mill in summer"], left=60, top=252.5, size=7)
+        lines(canvas, "Figure 2: Wheels of the mill in summer", left=60, top=252.5, size=7)
         lines(canvas, text, left=320, top=170)
 
     found = [text for _, text in kinds(parsed(draw))]
 
     assert " ".join(text) in found
     assert "Figure 2: Wheels of the mill in summer" in found
+
+
+def test_names_side_by_side_stay_apart_and_raised_letters_are_marks() -> None:
+    """ "Ada Lunda Bo Moeb" are not the authors."""
+
+    def draw(canvas: Canvas) -> None:
+        heading(canvas, "Iron in the blood of mountain sheep", top=40, size=18)
+        for left, name, mark in ((60, "Ada Lund", "a"), (260, "Bo Moe", "b")):
+            canvas.setFont("Helvetica", 10)
+            canvas.drawString(left, HEIGHT - 100, name)
+            right = left + canvas.stringWidth(name, "Helvetica", 10)
+            canvas.setFont("Helvetica", 6)
+            canvas.drawString(right, HEIGHT - 96, mark)
+        lines(canvas, ["Abstract", *prose("sheep", 8)], top=140)
+
+    front = printed_front(RawFile("lund", "lund.pdf", pdf_of(draw)), ParsingSettings())
+
+    assert front.title == "Iron in the blood of mountain sheep"
+    assert front.lines[1] == "Ada Lund*\tBo Moe*"

@@ -37,7 +37,7 @@ def test_a_scan_with_a_stamp_on_every_page_is_a_scan() -> None:
 
     def stamped(canvas: Canvas) -> None:
         picture(canvas)
-        lines(canvas, ["Downloaded from an archive"], top=20)
+        lines(canvas, "Downloaded from an archive", top=20)
 
     assert (
         "has no text but running headers or page numbers (5 pages of images): run OCR first"

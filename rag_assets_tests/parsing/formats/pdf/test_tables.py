@@ -35,7 +35,7 @@ def table_rows(
     def draw(canvas: Canvas) -> None:
         for nth, row in enumerate(rows):
             for left, text in row:
-                lines(canvas, [text], left=left, top=top + PITCH * nth)
+                lines(canvas, text, left=left, top=top + PITCH * nth)
         for left, right, after in rules:
             y = HEIGHT - (top - 10.5 + PITCH * after)
             canvas.line(left, y, right, y)
@@ -56,7 +56,7 @@ def across(left: float, right: float, *after: float) -> list[Rule]:
     return [(left, right, one) for one in after]
 
 
-def page(*draws: Draw | tuple[float, Sequence[str]]) -> Draw:
+def page(*draws: Draw | tuple[float, str | Sequence[str]]) -> Draw:
     """A page that begins with prose; a pair is text and its top."""
 
     def draw(canvas: Canvas) -> None:
@@ -73,7 +73,7 @@ def tables(document: Document) -> list[Block]:
 
 def written_in(rows: Sequence[Sequence[Placed]], rules: Sequence[Rule] = ()) -> list[str]:
     """The rows of a captioned table as they are searched and quoted."""
-    return written(parsed(page((180, ["Table 1: Yields."]), table_rows(rows, rules))))
+    return written(parsed(page((180, "Table 1: Yields."), table_rows(rows, rules))))
 
 
 def written(document: Document) -> list[str]:
@@ -122,12 +122,12 @@ def test_names_in_italics_above_upright_ones_reach_to_each_other(
 
     def draw(canvas: Canvas) -> None:
         for left, text in [*stub, (210, "Sandy"), (370, "Clay")]:
-            lines(canvas, [text], left=left, top=FIRST_ROW, font=font)
+            lines(canvas, text, left=left, top=FIRST_ROW, font=font)
 
     below = [SPANNED[1][1:] if stub else SPANNED[1], *SPANNED[2:]]
     table = table_rows(below, across(60, 500, -1, 1, 3), top=FIRST_ROW + PITCH)
 
-    document = parsed(page((180, ["Table 1: Two measures."]), draw, table))
+    document = parsed(page((180, "Table 1: Two measures."), draw, table))
 
     assert wanted in written(document)[0]
 
@@ -142,12 +142,12 @@ def test_a_captioned_list_in_a_tinted_box_with_a_bar_is_a_table_of_one_column(ma
             canvas.setFillGray(gray)
             canvas.rect(60, HEIGHT - 190 - height, 240, height, stroke=0, fill=1)
         canvas.setFillGray(0)
-        lines(canvas, ["Advice for keepers"], left=66, top=203, font="Helvetica-Bold")
+        lines(canvas, "Advice for keepers", left=66, top=203, font="Helvetica-Bold")
         for nth, item in enumerate(items):
-            lines(canvas, [mark if nth != 1 else ""], left=66, top=222 + 14 * nth)
-            lines(canvas, [item], left=78 if mark else 66, top=222 + 14 * nth)
+            lines(canvas, mark if nth != 1 else "", left=66, top=222 + 14 * nth)
+            lines(canvas, item, left=78 if mark else 66, top=222 + 14 * nth)
 
-    document = parsed(page((180, ["Table 1: Care."]), draw, (300, prose("rain", 4))))
+    document = parsed(page((180, "Table 1: Care."), draw, (300, prose("rain", 4))))
 
     [table] = tables(document)
     assert table.title == "Table 1: Care."
@@ -180,7 +180,7 @@ def test_a_label_over_two_lines_is_one_label() -> None:
     """Half a label is another label: "came from the east" says nothing of barley."""
 
     def draw(canvas: Canvas) -> None:
-        lines(canvas, ["Table 1: Means."], top=180)
+        lines(canvas, "Table 1: Means.", top=180)
         for nth, name in enumerate(["Barley", "Oats", "Rye"]):
             lines(
                 canvas,
@@ -188,8 +188,8 @@ def test_a_label_over_two_lines_is_one_label() -> None:
                 top=215 + 26 * nth,
                 size=9,
             )
-            lines(canvas, [f"{nth}7.8"], left=250, top=225.8 + 26 * nth, size=9)
-        lines(canvas, ["Mean"], left=250, top=200, size=9)
+            lines(canvas, f"{nth}7.8", left=250, top=225.8 + 26 * nth, size=9)
+        lines(canvas, "Mean", left=250, top=200, size=9)
         for y in (190, 205, 290):
             canvas.line(60, HEIGHT - y, 330, HEIGHT - y)
 
@@ -212,11 +212,11 @@ def test_a_label_printed_once_in_a_band_names_all_its_rows(side: str) -> None:
                 canvas.drawString(0, 0, label)
                 canvas.restoreState()
             else:
-                lines(canvas, [label], left=60, top=middle)
+                lines(canvas, label, left=60, top=middle)
 
     drawn = table_rows(grid((120, 200), " | Yield", *bands), across(60, 300, 0, 1, 4, 7))
 
-    text = written(parsed(page((180, ["Table 1: Places."]), drawn, labels)))
+    text = written(parsed(page((180, "Table 1: Places."), drawn, labels)))
 
     assert ["Sand" in row for row in text] == [True] * 3 + [False] * 3
     assert ["Clay" in row for row in text] == [False] * 3 + [True] * 3
@@ -242,7 +242,7 @@ def test_rules_of_both_directions_bound_the_cells() -> None:
         for x in (55, 150, 220, 320, 420):
             canvas.line(x, HEIGHT - 189.5, x, HEIGHT - 245.5)
 
-    assert written(parsed(page((180, ["Table 1: Fields."]), draw))) == [
+    assert written(parsed(page((180, "Table 1: Fields."), draw))) == [
         "Soil: Sandy soil | Code: K1 | Kind: Oats | Sown: spring",
         "Soil: Sandy soil | Code: K2 | Kind: Rye | Sown: spring",
         "Soil: Clay soil | Code: K3 | Kind: Barley | Sown: spring",
@@ -273,7 +273,7 @@ def test_a_caption_right_below_a_paragraph_is_that_of_its_table() -> None:
         full = "All of these ropes hang in a tower by the sea."
         lines(canvas, [*prose("rope", 6)[:-1], full, "Table 1. Rain by village."])
         table_rows(SMALL, FRAME, top=205)(canvas)
-        lines(canvas, ["Table 2. Wells by village."], top=250)
+        lines(canvas, "Table 2. Wells by village.", top=250)
         table_rows(SMALL, FRAME, top=290)(canvas)
 
     document = parsed(draw)
@@ -290,10 +290,10 @@ def test_a_table_without_a_caption_gets_none_of_its_neighbour(has_others: bool) 
 
     def neighbours(canvas: Canvas) -> None:
         table_rows(SMALL, FRAME)(canvas)
-        lines(canvas, ["Table 2. Wells by village."], top=250)
+        lines(canvas, "Table 2. Wells by village.", top=250)
         table_rows(SMALL, FRAME, top=290)(canvas)
 
-    alone = page((172, ["Table 1. Rain by village."]), table_rows(SMALL, FRAME))
+    alone = page((172, "Table 1. Rain by village."), table_rows(SMALL, FRAME))
 
     document = parsed(*([alone] if has_others else []), page(neighbours))
 
@@ -362,10 +362,10 @@ def test_the_sentence_that_leads_to_a_table_is_its_title() -> None:
 
 def _bars(canvas: Canvas) -> None:
     for nth in range(6):
-        lines(canvas, [f"{40 + nth}"], left=100 + 50 * nth, top=240 - 4 * nth)
-        lines(canvas, [f"Kind {nth}"], left=95 + 50 * nth, top=330)
+        lines(canvas, f"{40 + nth}", left=100 + 50 * nth, top=240 - 4 * nth)
+        lines(canvas, f"Kind {nth}", left=95 + 50 * nth, top=330)
         canvas.rect(98 + 50 * nth, HEIGHT - 318, 20, 70 + 4 * nth)
-    lines(canvas, ["Figure 1: Shares in percent."], top=360)
+    lines(canvas, "Figure 1: Shares in percent.", top=360)
 
 
 def _prompt(canvas: Canvas) -> None:
@@ -396,7 +396,7 @@ def _drawing(canvas: Canvas) -> None:
     table_rows(SMALL, FRAME)(canvas)
     canvas.endForm()
     canvas.doForm("plot")
-    lines(canvas, ["Table 1 shows no such thing."], top=280)
+    lines(canvas, "Table 1 shows no such thing.", top=280)
 
 
 @pytest.mark.parametrize("draw", [_bars, _prompt, _names, _formula, _drawing])
@@ -422,7 +422,7 @@ def test_a_table_over_a_page_end_is_one_under_its_header() -> None:
     head, *herds = grid((60, 200), "Kind | Litres", *(f"Herd {n} | {n}0.5" for n in range(1, 9)))
     rows, more = [head, *herds[:4]], herds[4:]
 
-    document = parsed(page((180, ["Table 1: Milk."]), table_rows(rows)), table_rows(more, top=60))
+    document = parsed(page((180, "Table 1: Milk."), table_rows(rows)), table_rows(more, top=60))
 
     assert len(tables(document)) == 1
     assert written(document)[-1] == "Kind: Herd 8 | Litres: 80.5"
@@ -440,10 +440,10 @@ def test_a_table_that_repeats_caption_and_header_is_one() -> None:
     )
     rules = across(55, 340, 0, 1, 5)
     rows = table_rows([head, *herds[:3], note], rules)
-    first = page((180, ["Table 2: Milk."]), rows, (300, prose("rope", 4)))
+    first = page((180, "Table 2: Milk."), rows, (300, prose("rope", 4)))
 
     def second(canvas: Canvas) -> None:
-        lines(canvas, ["Table 2 (continued)"], top=60)
+        lines(canvas, "Table 2 (continued)", top=60)
         table_rows([head, *herds[3:]], rules, top=80)(canvas)
 
     document = parsed(first, second)
@@ -549,18 +549,18 @@ def test_a_label_in_the_middle_names_the_rows_beside_it(is_grid: bool) -> None:
         for nth, row in enumerate(grid((60, 160, 260, 360), "Site | Depth | June | July", *values)):
             for left, text in row:
                 middle = 15 if is_grid and nth == 0 and left >= 260 else 9
-                lines(canvas, [text], left=left, top=200 + 18 * nth + middle)
+                lines(canvas, text, left=left, top=200 + 18 * nth + middle)
         for middle, name in ((245, "Kolbu"), (290, "Lena")):
-            lines(canvas, [name], left=60, top=middle)
+            lines(canvas, name, left=60, top=middle)
         if is_grid:
-            lines(canvas, ["Iron"], left=260, top=199)
+            lines(canvas, "Iron", left=260, top=199)
         short = [(255, 1), (155, 2.5), (155, 3.5), (155, 5.5), (55, 4.5)] if is_grid else []
         for left, after in [(55, 0), (55, 1.5), (55, 6.5), *short]:
             canvas.line(left, HEIGHT - (188 + 18 * after), 420, HEIGHT - (188 + 18 * after))
         for x in (55, 155, 255, 355, 420) if is_grid else ():
             canvas.line(x, HEIGHT - (206 if x == 355 else 188), x, HEIGHT - 305)
 
-    document = parsed(page((165, ["Table 1: Iron."]), draw))
+    document = parsed(page((165, "Table 1: Iron."), draw))
 
     assert [row.split(" | ")[:2] for row in written(document)] == [
         [f"Site: {site}", f"Depth: {depth}"]
@@ -588,7 +588,7 @@ def test_text_over_a_picture_of_a_grid_is_a_table() -> None:
     def draw(canvas: Canvas) -> None:
         canvas.drawImage(ImageReader(Image.new("RGB", (40, 8), "white")), 55, HEIGHT - 245, 450, 60)
 
-    document = parsed(page((170, ["Table 1: Sales."]), draw, table_rows(sales(OF_2019))))
+    document = parsed(page((170, "Table 1: Sales."), draw, table_rows(sales(OF_2019))))
 
     assert written(document)[0] == TEA_IN_2019
 
@@ -626,7 +626,7 @@ def test_columns_of_prose_below_a_running_head_take_no_caption() -> None:
     def draw(canvas: Canvas) -> None:
         for left, word in ((60, "rope"), (310, "dome")):
             lines(canvas, prose(word, 8), left=left, top=70, size=7)
-        lines(canvas, ["Table 1. Yield."], top=190)
+        lines(canvas, "Table 1. Yield.", top=190)
         table_rows(SMALL, across(55, 540, -10, 0, 1, 3))(canvas)
 
     document = parsed(draw)
