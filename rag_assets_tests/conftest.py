@@ -6,6 +6,7 @@ import os
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,10 @@ import pytest
 from filelock import FileLock
 
 from rag_assets.core.settings import EmbeddingSettings
+from rag_assets.questions import ReadQuestion, read
 from rag_assets.search.embedding.providers import open_embedder
 from rag_assets.search.reranking.trained_reader import PrecededText, TrainedReader
+from rag_assets.search.retrieval.question_reader import open_question_reader
 from rag_assets_testing.wire import ProtocolName, Wire, WireServer, use_wire_environment
 
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
@@ -78,6 +81,12 @@ def for_all_processes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder that all processes of this test run share, when tests run side by side."""
     own = tmp_path_factory.getbasetemp()
     return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
+@pytest.fixture(scope="session")
+def reading(built_model: Path) -> ReadQuestion:
+    """Reads questions as an engine does, with the trained network."""
+    return partial(read, model=open_question_reader(built_model).asked)
 
 
 @pytest.fixture(scope="session")

@@ -65,6 +65,7 @@ from rag_assets.search.embedding.token_vectors import (
 from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets.search.reranking.rerankers import RerankerResources, open_reranker
 from rag_assets.search.reranking.trained_reader import open_sentence_reader
+from rag_assets.search.retrieval.named_works import Offer, offered_filter
 from rag_assets.search.retrieval.opening import (
     corpus_version,
     fit_together,
@@ -73,7 +74,7 @@ from rag_assets.search.retrieval.opening import (
     published_files,
 )
 from rag_assets.search.retrieval.queries import QueryPlanner, open_query_planner
-from rag_assets.search.retrieval.question_kinds import QuestionKinds
+from rag_assets.search.retrieval.question_reader import open_question_reader
 from rag_assets.search.retrieval.search import SEARCH_VERSION, Searcher
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ class Engine:
             settings.embedding, settings.paths.models, settings.execution.n_workers
         )
         self._tokens = passage_tokens(settings, encoder)
-        self._read = partial(read, model=QuestionKinds(encoder).asked)
+        self._read = partial(read, model=open_question_reader(settings.paths.models).asked)
 
     def __enter__(self) -> Self:
         return self
@@ -199,6 +200,11 @@ class Engine:
         `search`."""
         with self._snapshots.newest() as searcher:
             return searcher.papers(_filter(where) or EVERYTHING)
+
+    def offered(self, question: Question) -> Offer | None:
+        """A filter for the authors and years by which a question names papers; see
+        `named_works.offered_filter`. Raises the errors of `search`."""
+        return offered_filter(question, self._read(question.question).asked, self.papers)
 
     def chunks(self, chunk_ids: Iterable[str]) -> Mapping[str, Chunk]:
         """Id -> published chunk; ids that do not exist are left out. Raises the errors of

@@ -3,14 +3,14 @@ many, say something; and the years by which it names papers, "since 2019".
 
 "Why is X scaled, and who proposed Y?" has two parts: each is searched and answered by itself. "How
 many studies were included?" does not ask about the papers of the corpus, but what a review says. All
-wordings here are English; for the kind of a text that fits none of them, a trained layer is asked
-(`search.retrieval.question_kinds`).
+wordings here are English; whether a record is asked for, and of which work, is read by a trained
+network (`search.retrieval.question_reader`).
 """
 
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import lru_cache
 
@@ -76,55 +76,10 @@ STUDY = (
     r"(?<!\bto )work(?! (?:as|at|by|during|for|if|in|to|when|with)\b))"
 )
 """What a paper is called: "the work", but not "the router to work with"."""
-ABOUT = (
-    r"(?:of|on|about|with|into|that|which|where|among|against|between|for|from|in|by|using|who|comparing|at|to|after|"
-    r"before|during)"
-)
 _A_STUDY = re.compile(rf"\b{STUDY}\b", re.IGNORECASE)
 THIS_PAPER = "this paper"
 """In a question whose filter is the paper meant: no other words have to tell which it is."""
 NO_WORDS = "The question has no word that can be searched for: write what is asked about."
-_ABOUT_PUBLICATION = re.compile(
-    r"\bwho (?:wrote|authored|co-?authored|published|developed|created|built|designed|introduced|proposed|invented)\b"
-    r"|\bwho (?:carried out|conducted|did|ran|performed|led|undertook) (?:the|this|that)\b.{0,30}?"
-    r"\b(?:study|research|experiment|trial|survey|review|analysis|meta-analysis|investigation|work|project|paper)\b"
-    r"|\bwho (?:is|are|was|were) (?:the (?:\w+ )?(?:people|persons?|researchers?|scientists?|team) )?behind\b"
-    r"|\b(?:written|authored) by\b|\bwhich (?:papers?|articles?|studies|works?)\b.{1,60}\b(?:write|written)\W*$"
-    r"|\bwhich (?:\w+ ){0,3}?(?:papers?|articles?|studies|works?)\b.{0,20} by (?-i:[A-Z])"
-    r"|(?<!\bdo the )(?<!\bdoes the )(?<!\bdid the )\bauthors? (?:of|behind)\b"
-    r"|\bwho (?:is|are|was|were) (?:its|their) (?:\w+ )?authors?\b"
-    r"|\b(?:who|which|what|list|name|names of) (?:(?:is|are|were) )?(?:the )?"
-    r"(?:first |last |lead |senior |sole |corresponding )?authors?\b"
-    r"(?! (?:(?:has|have) )?"
-    r"(?:drafted|collected|analy[sz]ed|contributed|conceived|designed|supervised|performed|ran)\b)"
-    r"|\b(?:which|what|whose) (?:journals?|institutions?|universit(?:y|ies)|affiliations?)\b|\baffiliated\b"
-    r"|\bwhere do(?:es)? the (?:\w+ )?(?:authors?|researchers?)\b.{0,80}\bwork\b"
-    r"|\bwhere (?:was|were|did) .{1,300}\bpublish(?:ed)?\b"
-    r"|\b(?:when|in (?:which|what) year) (?:was|were|did) .{1,300}\b(?:published|publish|appear)\b"
-    r"|\bwhen did (?:it|they) come out\b"
-    r"|\bwhen (?:was|did) .{0,120}\b(?:study|paper|article|review|report|preprint|survey|trial|guide|manual)\b"
-    r".{0,120}\b(?:come out|put on arxiv)\W*$"
-    rf"|\b(?:which|what) (?:\w+ ){{0,2}}?{STUDY}\b.{{0,30}}\b(?:from|of|in) (?:19|20)\d\d\W*$"
-    r"|\bpublication (?:date|year)\b|\bdoi\b",
-    re.IGNORECASE,
-)
-_WHAT_AUTHORS_SAY = re.compile(
-    r"\b(?:do|does|did) the authors? of\b[^,;?]{1,200}?\band the authors? of\b", re.IGNORECASE
-)
-"""Matches questions about what several papers say, which would look like questions about their
-authors."""
-_ABOUT_STATEMENTS = re.compile(
-    r"\bpre-?regist|\bregister(?:ed|ing)?\b|\bregistration\b"
-    r"|\b(?:data|code|materials?|scripts?)\b.{0,60}\b(?:available|availability|shared?|sharing|accessed|open(?:ly)?|public(?:ly)?|"
-    r"found|obtained?|download(?:ed)?)\b|\bopen (?:data|code|materials?|practices?|science)\b|\bpublicly available\b"
-    r"|\bfund(?:ed|er|ers|ing|s)?\b|\bfinanc(?:ed|ing|ial support)\b|\bsponsor|\bgrants?\b|\bpaid for\b"
-    r"|\b(?:conflicts?|competing|conflicting|declared?)\b.{0,20}\binterests?\b|\bdisclos"
-    r"|\bwhere (?:can|could|may) (?:one|i|we|readers|people) (?:get|obtain|access|download)\b"
-    r"|\b(?:who|which authors?) (?:drafted|collected|analy[sz]ed|conceived|supervised)\b"
-    r"|\backnowledg|\bthank|\bcontribut(?:ed|ions?)\b|\b(?:ethics|review board|ethical)\b|\bapprov(?:ed|al)\b"
-    r"|\baction editor\b|\bedited\b|\borcid\b|\bsupplement(?:ary|al) (?:material|information)",
-    re.IGNORECASE,
-)
 _SUMMARY = re.compile(
     r"^\W*(?:(?:please|can you|could you) )*(?:summari[sz]e|sum up)\b"
     r"|\b(?:give|write|provide)\b.{0,20}\b(?:summary|overview)\b"
@@ -133,6 +88,10 @@ _SUMMARY = re.compile(
     r"|\bwhat does (?:the|this) (?:paper|study|article)\b.{0,120}\b(?:say|show|find)\b",
     re.IGNORECASE,
 )
+
+
+TITLE_LINE, AUTHORS_LINE = "Title", "Authors"
+"""The beginnings of two lines of a title page."""
 
 
 class QuestionKind(Enum):
@@ -145,6 +104,11 @@ class QuestionKind(Enum):
     who did what."""
     SUMMARY = "summary"
     """What a paper says as a whole."""
+    RELATED_WORK = "related work"
+    """Who wrote another work than the paper that is named, or when it appeared: a reply, a work that
+    is cited, a translation."""
+    MAKER = "maker"
+    """Who made a thing, which may be the subject of a paper or a thing that papers mention."""
 
 
 @dataclass(frozen=True)
@@ -156,10 +120,12 @@ class QuestionPart:
     searched: str
     """The text to search for: that of the part, or the whole question if the part cannot be
     understood alone."""
-    kinds: frozenset[QuestionKind]
+    asked: "Asked"
     """What the part asks for."""
-    lines: tuple[str, ...] = ()
-    """As in `Asked`."""
+
+    @property
+    def kinds(self) -> frozenset[QuestionKind]:
+        return self.asked.kinds
 
 
 @dataclass(frozen=True)
@@ -169,6 +135,19 @@ class Asked:
     kinds: frozenset[QuestionKind] = frozenset()
     lines: tuple[str, ...] = ()
     """The beginnings of the lines of a title page that answer: "Authors", "DOI"."""
+    works: tuple[str, ...] = ()
+    """Words of the question that name a work, by its title or subject."""
+    persons: tuple[str, ...] = ()
+    """Names of persons by whom the work is."""
+
+    @property
+    def names_a_work(self) -> bool:
+        return bool(self.works or self.persons)
+
+    @property
+    def asks_for_titles(self) -> bool:
+        """ "Which papers are by Lund?" """
+        return TITLE_LINE in self.lines
 
 
 NOTHING_ASKED = Asked()
@@ -182,8 +161,12 @@ def _nothing(_question: str) -> Asked:
 class QuestionReading:
     parts: tuple[QuestionPart, ...]
     """In order. A question that is not split has one part, the question itself."""
-    kinds: frozenset[QuestionKind]
+    asked: Asked
     """What the whole question asks for."""
+
+    @property
+    def kinds(self) -> frozenset[QuestionKind]:
+        return self.asked.kinds
 
 
 def has_words(question: str) -> bool:
@@ -222,38 +205,40 @@ def points_at_papers(question: str) -> bool:
 @lru_cache(maxsize=512)
 def read(question: str, model: Callable[[str], Asked] = _nothing) -> QuestionReading:
     """The parts of a question and what it asks for. Kept in memory, because search and answering
-    both need it. model: reads, in any language, what the rules find no kind for."""
+    both need it. model: reads, in any language, what a question asks for and which work it names."""
 
     def part_of(text: str, searched: str) -> QuestionPart:
-        by_rules = _kinds(text)
-        asked = Asked(by_rules) if by_rules else model(text)
-        return QuestionPart(text, searched, asked.kinds, asked.lines)
+        asked = model(text)
+        if not asked.names_a_work and searched != text:
+            of_all = model(searched)
+            asked = replace(asked, works=of_all.works, persons=of_all.persons)
+        if any(_SUMMARY.search(one) for one in _short_sentences(text)):
+            asked = replace(asked, kinds=asked.kinds | {QuestionKind.SUMMARY})
+        return QuestionPart(text, searched, asked)
 
     whole = part_of(question, question)
-    kinds = whole.kinds
-    if QuestionKind.SUMMARY in kinds:
-        return QuestionReading((whole,), kinds)
-    texts = [_AND_FIRST.sub("", text.strip(" ?;")) + "?" for text in _asked_in(question)]
+    if QuestionKind.SUMMARY in whole.kinds:
+        return QuestionReading((whole,), whole.asked)
+    texts = [_AND_FIRST.sub("", text.strip(" ?;")) + "?" for text in _asked_in(question, model)]
     parts = [part_of(text, text if _means_something(text) else question) for text in texts]
     is_compound = 1 < len(parts) <= MOST_PARTS and all(
         _is_long_enough(part.searched) for part in parts
     )
     # If no part can be understood alone, all would search for the same text.
     is_compound = is_compound and any(part.searched != question for part in parts)
-    return QuestionReading(tuple(parts) if is_compound else (whole,), kinds)
+    return QuestionReading(tuple(parts) if is_compound else (whole,), whole.asked)
 
 
 ReadQuestion = Callable[[str], QuestionReading]
 """`read`, with a model or without."""
 
 
-def _kinds(text: str) -> frozenset[QuestionKind]:
-    """The kinds of a text and of its sentences, without those longer than `_MOST_READ`."""
-    sentences = (one for one in (text, *_SENTENCE_END.split(text)) if len(one) <= _MOST_READ)
-    return frozenset[QuestionKind]().union(*map(kinds_of, sentences))
+def _short_sentences(text: str) -> Iterator[str]:
+    """The text and its sentences, without those longer than `_MOST_READ`."""
+    return (one for one in (text, *_SENTENCE_END.split(text)) if len(one) <= _MOST_READ)
 
 
-def _asked_in(question: str) -> list[str]:
+def _asked_in(question: str, model: Callable[[str], Asked]) -> list[str]:
     """The texts of the parts. A text that asks nothing is added to the part before it: "Use what the
     table shows."."""
     found: list[str] = []
@@ -262,7 +247,7 @@ def _asked_in(question: str) -> list[str]:
             is_new = not found or (
                 _BEGINS.match(text)
                 and _ASKS.search(found[-1])
-                and not _is_of_title(found[-1], text)
+                and not _is_of_title(found[-1], text, model)
             )
             if is_new:
                 found.append(text)
@@ -271,14 +256,14 @@ def _asked_in(question: str) -> list[str]:
     return found
 
 
-def _is_of_title(asked: str, text: str) -> bool:
+def _is_of_title(asked: str, text: str, model: Callable[[str], Asked]) -> bool:
     """Whether a text continues a title in the question before it. "When was Is iron good? A trial
     published?" asks when "Is iron good? A trial" was published."""
     joined = f"{asked} {text}"
     return (
         len(joined) <= _MOST_READ
         and not _OPENS.match(text)
-        and QuestionKind.PUBLICATION in kinds_of(joined)
+        and QuestionKind.PUBLICATION in model(joined).kinds
     )
 
 
@@ -297,17 +282,6 @@ def _means_something(part: str) -> bool:
     if _POINTS_BACK.search(part):
         return has_name and len(words) >= _LEAST_POINTING_BACK
     return has_name or len(words) >= _LEAST_ALONE
-
-
-def kinds_of(question: str) -> frozenset[QuestionKind]:
-    """The kinds of one sentence, which must not be long (`_MOST_READ`)."""
-    asked = {
-        QuestionKind.PUBLICATION: _ABOUT_PUBLICATION.search(_WHAT_AUTHORS_SAY.sub("", question))
-        is not None,
-        QuestionKind.STATEMENTS: _ABOUT_STATEMENTS.search(question) is not None,
-        QuestionKind.SUMMARY: _SUMMARY.search(question) is not None,
-    }
-    return frozenset(kind for kind, is_asked in asked.items() if is_asked)
 
 
 _PAPERS = r"(?:papers|articles|publications|studies|works|reports|preprints|documents)"

@@ -30,6 +30,7 @@ from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import AnsweringSettings, ExtractiveSettings
 from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.core.text.terms import terms_of
+from rag_assets.questions import ReadQuestion, read
 from rag_assets.search.embedding.local_model import ALL_MINILM
 from rag_assets.search.embedding.token_vectors import TokenVectors
 from rag_assets.search.reranking.trained_reader import PrecededText
@@ -229,11 +230,14 @@ def drafted(
     *contexts: Context,
     reads: Readers | None = None,
     min_sources: int = 1,
+    reading: ReadQuestion = read,
     **changes: float,
 ) -> DraftAnswer:
     """What is answered without a model. changes: of the settings."""
     settings = ExtractiveSettings.model_validate(changes)
-    answerer = ExtractiveAnswerer(reads or readers(), settings, min_sources=min_sources)
+    answerer = ExtractiveAnswerer(
+        reads or readers(), settings, min_sources=min_sources, read=reading
+    )
     return answerer.draft(question, contexts)
 
 

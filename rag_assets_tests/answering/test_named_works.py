@@ -1,7 +1,6 @@
 """Questions about a work: only the paper that bears its name answers them."""
 
 from dataclasses import replace
-from functools import partial
 
 import pytest
 
@@ -9,13 +8,8 @@ from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.core.domain import Context, PaperFacts
 from rag_assets.core.settings import ExtractiveSettings
-from rag_assets.questions import QuestionKind, read
-from rag_assets.questions.reading import Asked
-from rag_assets.search.retrieval.named_works import (
-    work_asked_for,
-    works_compared,
-    writers_asked_for,
-)
+from rag_assets.questions import ReadQuestion
+from rag_assets.search.retrieval.named_works import works_compared
 from rag_assets_tests.answering.builders import (
     chunk,
     context,
@@ -45,25 +39,33 @@ SHEEP = chunk(
 FOUND = (context(SHEEP), title_page(GOAT_PAGE), title_page(SHEEP_PAGE))
 
 
-def draft(question: str, *contexts: Context) -> DraftAnswer:
-    return drafted(question, *(contexts or FOUND), min_relevance=0.3)
+class Asking:
+    """Answers questions as they are read by the trained network."""
+
+    def __init__(self, reading: ReadQuestion) -> None:
+        self._reading = reading
+
+    def draft(self, question: str, *contexts: Context) -> DraftAnswer:
+        return drafted(question, *(contexts or FOUND), min_relevance=0.3, reading=self._reading)
+
+    def said(self, question: str, *contexts: Context) -> list[str]:
+        return texts_of(self.draft(question, *contexts))
 
 
-def said(question: str, *contexts: Context) -> list[str]:
-    return texts_of(draft(question, *contexts))
+@pytest.fixture
+def asking(reading: ReadQuestion) -> Asking:
+    return Asking(reading)
 
 
 @pytest.mark.parametrize(
     "question",
     [
-        "Who wrote (.*)+$?",
         "Who wrote HerdNet?",
         "Who wrote the paper on HerdNet?",
         "Who wrote the HerdNet paper?",
         'Who wrote "Iron in the blood of flocks"?',
         "Who wrote Iron in the blood of flocks?",
         "Who are the authors of Following copper in valley goats?",
-        "Who is behind ferritin?",
         "Which paper here was written by Dag Ek?",
         "Which papers did Eva Falk write?",
         "When was Trust in flocks published?",
@@ -76,11 +78,11 @@ def said(question: str, *contexts: Context) -> list[str]:
     ],
 )
 def test_a_work_that_is_only_cited_is_answered_with_nothing_of_the_paper_that_cites_it(
-    question: str,
+    question: str, asking: Asking
 ) -> None:
     """The citing paper's authors, date and findings were given for those of the work, each with an
     exact quote."""
-    assert said(question) == []
+    assert asking.said(question) == []
 
 
 @pytest.mark.parametrize(
@@ -95,31 +97,33 @@ def test_a_work_that_is_only_cited_is_answered_with_nothing_of_the_paper_that_ci
         "Who wrote lund2019?",
     ],
 )
-def test_a_paper_is_named_by_its_title_a_part_of_it_or_its_id(question: str) -> None:
+def test_a_paper_is_named_by_its_title_a_part_of_it_or_its_id(
+    question: str, asking: Asking
+) -> None:
     """Readers rarely type a whole title."""
-    assert said(question) == ["Authors: Ada B Lund; Berit Moe"]
+    assert asking.said(question) == ["Authors: Ada B Lund; Berit Moe"]
 
 
-def test_most_of_a_title_does_not_name_what_was_developed() -> None:
+def test_most_of_a_title_does_not_name_what_was_developed(asking: Asking) -> None:
     """A paper that revisits a thing has the whole name of it in its title."""
     revisited = replace(
         GOAT_PAGE, text="Title: Revisiting the copper scale\nAuthors: Berit Moe; Carl Ness"
     )
 
-    assert said("Who wrote the copper scale?", title_page(revisited)) == [
+    assert asking.said("Who wrote the copper scale?", title_page(revisited)) == [
         "Authors: Berit Moe; Carl Ness"
     ]
-    assert said("Who developed the copper scale?", title_page(revisited)) == []
+    assert asking.said("Who developed the copper scale?", title_page(revisited)) == []
 
 
-def test_where_and_when_are_asked_of_the_paper_that_is_named() -> None:
+def test_where_and_when_are_asked_of_the_paper_that_is_named(asking: Asking) -> None:
     """The other paper's date is no answer."""
-    assert said("Where was FlockTrack published?") == ["Published in: Herds"]
-    assert said("When was Copper in Valley Goats published?") == ["Publication date: 2021"]
-    assert said("Where was Copper in Valley Goats published?") == []
+    assert asking.said("Where was FlockTrack published?") == ["Published in: Herds"]
+    assert asking.said("When was Copper in Valley Goats published?") == ["Publication date: 2021"]
+    assert asking.said("Where was Copper in Valley Goats published?") == []
 
 
-def test_a_question_word_in_a_title_asks_nothing() -> None:
+def test_a_question_word_in_a_title_asks_nothing(asking: Asking) -> None:
     """The date would be looked for, and the authors refused."""
     goats = title_page(
         chunk(
@@ -127,7 +131,7 @@ def test_a_question_word_in_a_title_asks_nothing() -> None:
         )
     )
 
-    assert said("Who wrote Copper in goats: when valleys freeze?", goats) == [
+    assert asking.said("Who wrote Copper in goats: when valleys freeze?", goats) == [
         "Authors: Berit Moe; Carl Ness"
     ]
 
@@ -144,24 +148,15 @@ def test_a_question_word_in_a_title_asks_nothing() -> None:
     ],
 )
 def test_papers_of_a_person_are_those_with_the_name_on_the_title_title_page(
-    question: str, papers: list[str]
+    question: str, papers: list[str], asking: Asking
 ) -> None:
     """The words of a name may belong to two authors; a paper that speaks of a person is not by that
     person."""
     pages = {"lund2019": SHEEP_PAGE, "moe2021": GOAT_PAGE}
 
-    assert said(question) == [
+    assert asking.said(question) == [
         line for paper in papers for line in pages[paper].text.split("\n")[:2]
     ]
-
-
-def test_the_persons_of_a_question_end_where_its_subject_begins() -> None:
-    """ "Ada Lund on sheep" is nobody's name."""
-    assert writers_asked_for("Which paper was written by Ada Lund and Bo Moe on sheep?") == (
-        "Ada Lund",
-        "Bo Moe",
-    )
-    assert writers_asked_for("Who wrote the paper on sheep?") == ()
 
 
 @pytest.mark.parametrize(
@@ -176,10 +171,12 @@ def test_the_persons_of_a_question_end_where_its_subject_begins() -> None:
         ("Who developed the scale of the study of ferritin in mountain sheep?", False),
     ],
 )
-def test_a_description_is_told_from_a_name(question: str, *, is_answered: bool) -> None:
+def test_a_description_is_told_from_a_name(
+    question: str, asking: Asking, *, is_answered: bool
+) -> None:
     """Most words of a title describe its paper; a name that the title page does not have is that of
     another work."""
-    assert (said(question) == ["Authors: Ada B Lund; Berit Moe"]) is is_answered
+    assert (asking.said(question) == ["Authors: Ada B Lund; Berit Moe"]) is is_answered
 
 
 @pytest.mark.parametrize(
@@ -195,20 +192,20 @@ def test_a_description_is_told_from_a_name(question: str, *, is_answered: bool) 
     ],
 )
 def test_a_few_words_describe_a_paper_if_its_title_and_authors_have_them_all(
-    question: str, authors: str | None
+    question: str, authors: str | None, asking: Asking
 ) -> None:
     """People write keywords and a first author; "the Ness paper" is by Ness first."""
-    assert said(question) == ([f"Authors: {authors}"] if authors else [])
+    assert asking.said(question) == ([f"Authors: {authors}"] if authors else [])
 
 
-def test_words_that_two_papers_have_describe_none() -> None:
+def test_words_that_two_papers_have_describe_none(asking: Asking) -> None:
     pages = [
         title_page(chunk(paper, f"Title: Iron in sheep, part {paper}\nAuthors: Ada Lund"))
         for paper in ("one", "two")
     ]
 
-    assert said("authors of sheep, iron", *pages) == []
-    assert said("authors of sheep, iron", pages[0]) == ["Authors: Ada Lund"]
+    assert asking.said("authors of sheep, iron", *pages) == []
+    assert asking.said("authors of sheep, iron", pages[0]) == ["Authors: Ada Lund"]
 
 
 GOATS = chunk(
@@ -231,19 +228,19 @@ COMPARED = (
         "Who wrote both, moe2021 and FlockTrack?",
     ],
 )
-def test_who_wrote_several_papers_gives_the_authors_of_each(question: str) -> None:
+def test_who_wrote_several_papers_gives_the_authors_of_each(question: str, asking: Asking) -> None:
     """The authors of one alone look like the authors of both."""
-    assert set(said(question, *COMPARED)) == {
+    assert set(asking.said(question, *COMPARED)) == {
         "Authors: Ada B Lund; Berit Moe",
         "Authors: Berit Moe; Carl Ness",
     }
 
 
-def test_a_comparison_of_papers_asks_each_of_them() -> None:
+def test_a_comparison_of_papers_asks_each_of_them(asking: Asking) -> None:
     """The sentences of one paper may fit the whole question better than any of the other."""
     sheep = chunk("lund2019", "Ferritin of sheep fell slowly.")
 
-    found = draft(
+    found = asking.draft(
         "How do moe2021 and lund2019 differ in what fell?", context(sheep), context(GOATS)
     )
 
@@ -254,11 +251,11 @@ def test_a_comparison_of_papers_asks_each_of_them() -> None:
     assert found.unanswered == ()
 
 
-def test_of_a_comparison_the_paper_that_says_nothing_is_named() -> None:
+def test_of_a_comparison_the_paper_that_says_nothing_is_named(asking: Asking) -> None:
     """An answer from one paper must not look like a comparison of two."""
     question = "How did copper fall in moe2021 and lund2019?"
 
-    assert draft(question, *COMPARED).unanswered == (f"{question} (lund2019)",)
+    assert asking.draft(question, *COMPARED).unanswered == (f"{question} (lund2019)",)
 
 
 def test_two_versions_of_one_work_are_not_compared() -> None:
@@ -274,38 +271,21 @@ def test_two_versions_of_one_work_are_not_compared() -> None:
 
 
 @pytest.mark.parametrize(
-    "question", ["Who is behind the paper {}?", "Who wrote the study {}?", "Who wrote {}?"]
-)
-def test_the_work_that_is_asked_for_is_told_from_what_it_is_called(question: str) -> None:
-    """No reference list has "the paper" before a title: its entry would not be shown."""
-    assert (
-        work_asked_for(question.format("Iron in the blood of flocks"))
-        == "Iron in the blood of flocks"
-    )
-
-
-@pytest.mark.parametrize(
     ("question", "line"),
     [
         ("¿Los autores de this paper?", ["Authors: Ada B Lund; Berit Moe"]),
-        ("¿Los autores de the paper?", []),
+        ("Wer hat this paper geschrieben?", ["Authors: Ada B Lund; Berit Moe"]),
         ("Who wrote the reply to this paper?", []),
         ("Who wrote the work on iron that this paper cites?", []),
     ],
 )
-def test_this_paper_is_the_one_that_everything_found_is_of(question: str, line: list[str]) -> None:
-    """Words of another language around it name no work; those of a wording that rules know may."""
-
-    def model(text: str) -> Asked:
-        return Asked(frozenset({QuestionKind.PUBLICATION}), ("Authors",))
-
+def test_this_paper_is_the_one_that_everything_found_is_of(
+    question: str, line: list[str], reading: ReadQuestion
+) -> None:
+    """The words around it name no other work, unless they say so."""
     answerer = ExtractiveAnswerer(
-        readers(),
-        ExtractiveSettings(min_relevance=0.3),
-        min_sources=1,
-        read=partial(read, model=model),
+        readers(), ExtractiveSettings(min_relevance=0.3), min_sources=1, read=reading
     )
     found = answerer.draft(question, [context(SHEEP), title_page(SHEEP_PAGE)])
 
     assert [claim.text for claim in found.claims] == line
-    assert answerer.draft(question, FOUND).claims == ()

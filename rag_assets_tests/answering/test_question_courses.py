@@ -1,13 +1,14 @@
 """Questions that no search among single sentences answers: who wrote a paper, what it says, how two
 things compare."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from rag_assets.answering.drafts import DraftAnswer
-from rag_assets.core.domain import Context
-from rag_assets.questions import QuestionKind, read
+from rag_assets.questions import QuestionKind, ReadQuestion, read
 from rag_assets_tests.answering.builders import chunk, context, drafted, title_page
 
 SHEEP_PAGE = chunk(
@@ -26,8 +27,10 @@ SHEEP = chunk(
 )
 
 
-def draft(question: str, *contexts: Context) -> DraftAnswer:
-    return drafted(question, *contexts, min_relevance=0.3)
+@pytest.fixture
+def draft(reading: ReadQuestion) -> Callable[..., DraftAnswer]:
+    """Answers a question, read by the trained network, from contexts."""
+    return partial(drafted, min_relevance=0.3, reading=reading)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +44,7 @@ def draft(question: str, *contexts: Context) -> DraftAnswer:
     ],
 )
 def test_the_title_page_of_the_paper_that_is_named_says_who_wrote_it(
-    question: str, line: str
+    question: str, line: str, draft: Callable[..., DraftAnswer]
 ) -> None:
     """A sentence with the words of the title says nothing about its authors."""
     answer = draft(question, context(SHEEP), title_page(GOAT_PAGE), title_page(SHEEP_PAGE))
@@ -57,7 +60,9 @@ def test_the_title_page_of_the_paper_that_is_named_says_who_wrote_it(
         "How many sheep were recruited in spring, and who wrote the paper on ferritin in mountain sheep?",
     ],
 )
-def test_authors_and_something_else_are_both_answered(question: str) -> None:
+def test_authors_and_something_else_are_both_answered(
+    question: str, draft: Callable[..., DraftAnswer]
+) -> None:
     """The title page alone answered such a question, and its other half was lost."""
     answer = draft(question, context(SHEEP), title_page(GOAT_PAGE), title_page(SHEEP_PAGE))
 
@@ -68,7 +73,9 @@ def test_authors_and_something_else_are_both_answered(question: str) -> None:
     assert answer.unanswered == ()
 
 
-def test_a_further_question_about_authors_is_asked_of_the_same_paper() -> None:
+def test_a_further_question_about_authors_is_asked_of_the_same_paper(
+    draft: Callable[..., DraftAnswer],
+) -> None:
     """ "Where do the authors work?" names no paper: every title page answered it."""
     found = [context(SHEEP), title_page(GOAT_PAGE), title_page(SHEEP_PAGE)]
 
@@ -90,7 +97,9 @@ def test_a_further_question_about_authors_is_asked_of_the_same_paper() -> None:
         "What did the study of ferritin in mountain sheep from 1987 find?",
     ],
 )
-def test_findings_of_a_paper_that_is_not_there_are_not_told(question: str) -> None:
+def test_findings_of_a_paper_that_is_not_there_are_not_told(
+    question: str, draft: Callable[..., DraftAnswer]
+) -> None:
     """Any paper with one word of the question told its own findings."""
     answer = draft(question, context(GOAT_PAGE), context(SHEEP))
 
@@ -99,7 +108,9 @@ def test_findings_of_a_paper_that_is_not_there_are_not_told(question: str) -> No
     ]
 
 
-def test_authors_that_no_title_page_names_stay_open_beside_an_answer() -> None:
+def test_authors_that_no_title_page_names_stay_open_beside_an_answer(
+    draft: Callable[..., DraftAnswer],
+) -> None:
     """An answer that passes over them looks whole."""
     question = "Who wrote the paper on iodine in lowland cows, and how many sheep were recruited in spring?"
 
@@ -109,13 +120,15 @@ def test_authors_that_no_title_page_names_stay_open_beside_an_answer() -> None:
     assert answer.unanswered == ("Who wrote the paper on iodine in lowland cows?",)
 
 
-def test_nothing_but_a_title_page_says_who_wrote_a_paper() -> None:
+def test_nothing_but_a_title_page_says_who_wrote_a_paper(draft: Callable[..., DraftAnswer]) -> None:
     """ "We examined ferritin" is no author."""
     assert draft("Who wrote the paper on ferritin in sheep?", context(SHEEP)).claims == ()
     assert draft("Who wrote the paper on salt in penguins?", title_page(SHEEP_PAGE)).claims == ()
 
 
-def test_a_summary_is_the_abstract_of_the_paper_that_is_meant() -> None:
+def test_a_summary_is_the_abstract_of_the_paper_that_is_meant(
+    draft: Callable[..., DraftAnswer],
+) -> None:
     """Sentences from the middle of a paper tell nobody what it is about."""
     abstract = "Sheep lose ferritin in mountain winters. We bled forty of them twice in a year."
     lund = replace(context(chunk("lund2019", abstract)), section_title="Abstract")
@@ -130,7 +143,9 @@ def test_a_summary_is_the_abstract_of_the_paper_that_is_meant() -> None:
     assert answer.unanswered == ()
 
 
-def test_an_abstract_without_a_heading_is_known_by_its_label() -> None:
+def test_an_abstract_without_a_heading_is_known_by_its_label(
+    draft: Callable[..., DraftAnswer],
+) -> None:
     """Papers of which only the text is left have no headings."""
     paper = chunk(
         "lund2019",
@@ -142,7 +157,9 @@ def test_an_abstract_without_a_heading_is_known_by_its_label() -> None:
     assert [claim.text for claim in answer.claims] == ["Sheep lose ferritin in mountain winters."]
 
 
-def test_a_paper_without_an_abstract_is_not_summarised_and_that_is_said() -> None:
+def test_a_paper_without_an_abstract_is_not_summarised_and_that_is_said(
+    draft: Callable[..., DraftAnswer],
+) -> None:
     """Any other sentence of it would look like its summary."""
     answer = draft(
         "Summarise the paper on ferritin in mountain sheep.", context(GOAT_PAGE), context(SHEEP)

@@ -23,9 +23,7 @@ from rag_assets.answering.drafts import (
     Readers,
 )
 from rag_assets.answering.extractive.about_papers import (
-    asks_about_a_work,
     claims_of_papers,
-    names_a_paper,
     publication_claims,
 )
 from rag_assets.answering.extractive.candidates import Candidate, code_lines, sentences
@@ -57,17 +55,17 @@ from rag_assets.core.settings import ExtractiveSettings
 from rag_assets.core.text.headings import is_of_abstract
 from rag_assets.core.text.terms import terms_of
 from rag_assets.questions import QuestionKind, QuestionPart, ReadQuestion, read
-from rag_assets.questions.reading import THIS_PAPER, asked_of_each, asks_which_papers
+from rag_assets.questions.reading import asked_of_each, asks_which_papers
 from rag_assets.search.retrieval.elements import asked_for, words_of_title
 from rag_assets.search.retrieval.named_works import (
     asked_of_one,
-    asks_what_a_quoted_work_says,
-    is_quoted,
+    asks_what_a_work_says,
     papers_named,
     works_compared,
+    works_quoted,
 )
 
-EXTRACTIVE_VERSION = 22
+EXTRACTIVE_VERSION = 23
 """Part of the key of drafts: raise it when the code makes another answer of the same contexts."""
 _SURE_FROM, _UNMENTIONED_WORDS = 0.9, 2
 """A part is not answered if the relevance of its best candidate is below the first and as many of
@@ -174,15 +172,20 @@ class ExtractiveAnswerer:
     def _of_title_pages(
         self, parts: Sequence[QuestionPart], contexts: Sequence[Context]
     ) -> Mapping[str, Claims]:
-        """The claims from title pages for each part that asks about publication, by its text.
+        """The claims from title pages for each part that asks for a record, by its text.
 
-        A part that asks who wrote a work, or when it appeared, has an entry even without claims.
-        Then it stays open: a sentence must not answer it.
+        A part that asks for the record of a paper, or of another work, has an entry even without
+        claims. Then it stays open: a sentence must not answer it. Who made a thing may be told by
+        a sentence, too.
         """
         papers = {context.chunk_id: context.paper_id for context in contexts}
         found: dict[str, Claims] = {}
         for part in parts:
-            if QuestionKind.PUBLICATION not in part.kinds:
+            if QuestionKind.RELATED_WORK in part.kinds:
+                found[part.text] = ()
+                continue
+            is_record = QuestionKind.PUBLICATION in part.kinds
+            if not is_record and QuestionKind.MAKER not in part.kinds:
                 continue
             cited_papers = {
                 papers[citation.chunk_id]
@@ -191,15 +194,10 @@ class ExtractiveAnswerer:
                 for citation in claim.citations
             }
             title_pages = contexts
-            if cited_papers and not names_a_paper(part.text):
+            if cited_papers and not part.asked.names_a_work:
                 # "and when did it appear?" asks about the papers of the parts before.
                 title_pages = [one for one in contexts if one.paper_id in cited_papers]
-            claims = tuple(publication_claims(part.text, part.searched, title_pages, part.lines))
-            # without a rule that is sure of it, sentences may answer, if a model reads them
-            is_surely_asked = bool(part.lines) and (
-                THIS_PAPER in part.text or not is_asked_in_english(part.text)
-            )
-            if claims or is_surely_asked or asks_about_a_work(part.text):
+            if (claims := tuple(publication_claims(part, title_pages))) or is_record:
                 found[part.text] = claims
         return found
 
@@ -458,7 +456,8 @@ def _is_refused(
 ) -> bool:
     """Whether a part must not be answered: it asks what a work says that is not in the contexts, or
     has a decisive name that they do not have. missing: names that no context has."""
-    if asks_what_a_quoted_work_says(part.text) and not papers_named(part.text, _papers(contexts)):
+    quoted = works_quoted(part.text)
+    if quoted and asks_what_a_work_says(part.text) and not papers_named(quoted, _papers(contexts)):
         return True
     text = " ".join(part.text.split())
     return any(name.is_decisive and name.text in text for name in missing)
@@ -470,8 +469,8 @@ def _summary(question: str, contexts: Sequence[Context], max_claims: int) -> Dra
     If such a paper has no abstract in the contexts, the draft has a note instead; if there is no
     such paper, the draft is empty.
     """
-    if is_quoted(question):
-        meant: Set[str] = papers_named(question, _papers(contexts))
+    if quoted := works_quoted(question):
+        meant: Set[str] = papers_named(quoted, _papers(contexts))
     else:
         meant = works_compared(question, _papers(contexts)).keys() or _nearest(question, contexts)
     own = [one for one in contexts if one.paper_id in meant]

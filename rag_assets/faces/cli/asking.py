@@ -132,7 +132,6 @@ def ask(
         from rag_assets.engine import open_engine
         from rag_assets.faces.cli.printed_answers import print_answer
         from rag_assets.questions import asked
-        from rag_assets.search.retrieval.named_works import offered_filter
 
         settings = options.settings("thorough" if thorough else None)
         titles = titles_of(
@@ -141,9 +140,7 @@ def ask(
         with open_engine(settings) as engine:
             where = options.filter(titles)
             result = engine.trace(question, where, AnswerOptions(again=again)).result
-            offered = offered_filter(
-                asked(question).model_copy(update={"where": where}), engine.papers
-            )
+            offered = engine.offered(asked(question).model_copy(update={"where": where}))
         if options.json_:
             rendering.print_json(asdict(result))
         else:

@@ -170,6 +170,9 @@ class EmbedderFacts:
     `max_tokens` can use the same passages."""
     dense_weight: float = 0.4
     """Weight of the vectors against the words in a search, if the settings give none."""
+    telling_margin: float | None = None
+    """A title page is the one that words describe if its cosine is this much above that of every
+    other one. None: not measured for this model."""
 
 
 class Embedder(Protocol):
@@ -265,6 +268,12 @@ def unit(vector: NDArray[Any]) -> Vectors:
     return (wide / length if length > 0 else wide).astype(np.float32)
 
 
+def unit_rows(vectors: Vectors) -> Vectors:
+    """Each row scaled to length 1; a row of zeros stays."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.maximum(lengths, np.finfo(np.float32).tiny), np.float32)
+
+
 def slug(name: str) -> str:
     """The name of a model for an identity: letters, digits, dots and hyphens."""
     return re.sub(r"[^A-Za-z0-9.]+", "-", name)
@@ -296,6 +305,8 @@ SEGMENT_IDS = "token_type_ids"
 EMBEDDINGS = "embeddings"
 """Graph input instead of token ids: the sum of word, position and segment vectors, shape (n_texts,
 n_tokens, n_hidden). All texts of a call have the same length."""
+LAST_OUTPUT = "last_hidden_state"
+"""Graph output: the vectors of the tokens after the last layer."""
 SEGMENTS = "embeddings.segments.weight"
 """Name of the tensor of segment vectors, shape (n_segments, n_hidden): each is added to the tokens
 of its segment."""
@@ -317,12 +328,19 @@ class BertShape:
     """Number of different segments in an input, each with its own vector; 0 for none."""
     is_fed_embeddings: bool = False
     """Whether the caller gives the vectors of the tokens. Then the graph has no table of them."""
+    inner_layers: tuple[int, ...] = ()
+    """Numbers of the layers, from 1, whose outputs the graph gives beside the last one."""
 
     @property
     def inputs(self) -> tuple[str, ...]:
         if self.is_fed_embeddings:
             return (EMBEDDINGS,)
         return ("input_ids", "attention_mask", *([SEGMENT_IDS] if self.n_segments else []))
+
+    @property
+    def inner_outputs(self) -> tuple[str, ...]:
+        """The names of the outputs of `inner_layers`."""
+        return tuple(f"hidden_state_{number}" for number in self.inner_layers)
 
 
 MINILM = BertShape()

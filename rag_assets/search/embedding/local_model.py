@@ -40,6 +40,7 @@ from rag_assets.core.incremental import (
 from rag_assets.core.text.tokens import REINSTALL, ModelTokenizer, packaged_model_folder
 from rag_assets.search.embedding.base import (
     EMBEDDINGS,
+    LAST_OUTPUT,
     MINILM,
     BertShape,
     EmbedderFacts,
@@ -49,6 +50,7 @@ from rag_assets.search.embedding.base import (
     loaded_bert,
     side_by_side,
     unit,
+    unit_rows,
 )
 from rag_assets.search.embedding.packed_model import PackedModel, UnigramTokenizer
 
@@ -67,6 +69,9 @@ E5_CENTRE = Path(__file__).with_name("multilingual_e5_centre.f32")
 benchmarks.multilingual_model`. (A tool that reads source files would try to parse the header of a
 .npy file.) Other papers have nearly the same mean (cosine .96 to 1). If it is replaced, all stored
 token codes must be made again."""
+E5_INNER_LAYERS = (6, 9)
+"""The layers of multilingual-e5-small that are read to know what a question asks for
+(docs/adr/0036)."""
 _E5_READS, _E5_PREFIX_TOKENS = 512, 2
 """Most tokens of an input, and the number of tokens of "query: " or "passage: "."""
 PACKAGED_TOKENIZER_ID = f"wordpiece-{TOKENIZER_SHA256[:8]}"
@@ -203,7 +208,7 @@ def _publish(staged: Path, folder: Path) -> None:
             raise MissingModel(f"The model cannot be put into {folder} ({error}).") from error
 
 
-BUILDER_VERSION = 2
+BUILDER_VERSION = 3
 """Raise it if a change of `onnx_graph` or of this module changes vectors."""
 
 
@@ -299,7 +304,7 @@ class LocalModel(ModelEmbedder):
         (dimension,), (n_tokens, dimension) of any length, and (n_tokens, 2). Raises MissingModel.
         """
         ids, spans = self._tokenized(text, role)
-        (hidden,) = self._session.run(None, self._inputs(ids))
+        (hidden,) = self._session.run([LAST_OUTPUT], self._inputs(ids))
         # Scaled and rounded twice, as fastembed and its caller do, so that the bytes are those of
         # the same model run by fastembed.
         pooled = unit(unit(hidden[0].mean(axis=0, dtype=np.float64)))
@@ -365,6 +370,7 @@ class MultilingualE5(LocalModel):
             max_tokens=_E5_READS - _E5_PREFIX_TOKENS,
             tokenizer_id=f"unigram-{E5_SHA256[:8]}",
             dense_weight=0.55,
+            telling_margin=0.06,
         )
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
@@ -384,9 +390,24 @@ class MultilingualE5(LocalModel):
     def _write(self, folder: Path) -> None:
         packed = unpacked_e5(self._models_folder)[0]
         shape = BertShape(
-            packed.n_layers, packed.n_heads, packed.n_hidden, packed.epsilon, is_fed_embeddings=True
+            packed.n_layers,
+            packed.n_heads,
+            packed.n_hidden,
+            packed.epsilon,
+            is_fed_embeddings=True,
+            inner_layers=E5_INNER_LAYERS,
         )
         self._write_graph(packed.weights(), shape, folder / _MODEL)
+
+    def inner_states(self, text: str) -> tuple[Vectors, NDArray[np.int32]]:
+        """What `E5_INNER_LAYERS` say of each token of a question, side by side, shape (n_tokens,
+        n_layers * n_hidden), the part of each layer of length 1; and the range of characters of
+        each token. Raises MissingModel."""
+        ids, spans = self._tokenized(text, "query")
+        names = BertShape(inner_layers=E5_INNER_LAYERS).inner_outputs
+        states = self._session.run(list(names), self._inputs(ids))
+        own = [state[0, len(ids) - 1 - len(spans) : -1] for state in states]
+        return np.concatenate([unit_rows(state) for state in own], axis=1), spans
 
 
 @cache

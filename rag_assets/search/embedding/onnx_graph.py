@@ -18,7 +18,13 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from rag_assets.search.embedding.base import EMBEDDINGS, SEGMENT_IDS, SEGMENTS, BertShape
+from rag_assets.search.embedding.base import (
+    EMBEDDINGS,
+    LAST_OUTPUT,
+    SEGMENT_IDS,
+    SEGMENTS,
+    BertShape,
+)
 
 Weights = Mapping[str, NDArray[np.float32]]
 
@@ -26,7 +32,6 @@ _FUSED = "com.microsoft"
 _PLAIN = ""
 _OPSETS = {_PLAIN: 17, _FUSED: 1}
 _IR_VERSION = 10  # read by every onnxruntime from 1.18 on
-_OUTPUT = "last_hidden_state"
 
 
 class _BertGraph:
@@ -170,24 +175,26 @@ def write_bert(weights: Weights, shape: BertShape, path: Path) -> None:
 
     weights: the tensors by their names in a Hugging Face `BertModel`; for a shape with segments
     also `SEGMENTS`. Inputs of the graph: `shape.inputs`, int64 (n_texts, n_tokens), padded on the
-    right, or `EMBEDDINGS`. Output: `last_hidden_state`, float32 (n_texts, n_tokens, n_hidden).
+    right, or `EMBEDDINGS`. Outputs: `LAST_OUTPUT` and `shape.inner_outputs`, each float32 (n_texts,
+    n_tokens, n_hidden).
     """
     graph = _BertGraph(weights, shape)
     hidden = graph.embeddings()
-    for index in range(shape.n_layers):
-        layer_name = f"encoder.layer.{index}"
-        hidden = graph.layer(
-            layer_name,
-            hidden,
-            _OUTPUT if index == shape.n_layers - 1 else f"{layer_name}.normalised",
-        )
+    given = {shape.n_layers: LAST_OUTPUT}
+    given |= zip(shape.inner_layers, shape.inner_outputs, strict=True)
+    for number in range(1, shape.n_layers + 1):
+        layer_name = f"encoder.layer.{number - 1}"
+        hidden = graph.layer(layer_name, hidden, given.get(number, f"{layer_name}.normalised"))
     tokens = ["n_texts", "n_tokens_padded"]
     model = helper.make_model(
         helper.make_graph(
             graph.nodes,
             "bert",
             [_input(name, tokens, shape) for name in shape.inputs],
-            [helper.make_tensor_value_info(_OUTPUT, TensorProto.FLOAT, [*tokens, shape.n_hidden])],
+            [
+                helper.make_tensor_value_info(name, TensorProto.FLOAT, [*tokens, shape.n_hidden])
+                for name in given.values()
+            ],
             list(graph.constants.values()),
         ),
         opset_imports=[helper.make_opsetid(domain, version) for domain, version in _OPSETS.items()],

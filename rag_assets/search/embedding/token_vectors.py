@@ -29,7 +29,7 @@ import numpy.typing as npt
 
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import EmbeddingSettings, Settings
-from rag_assets.search.embedding.base import Role, Vectors, side_by_side
+from rag_assets.search.embedding.base import Role, Vectors, side_by_side, unit_rows
 from rag_assets.search.embedding.local_model import (
     LOCAL_MODELS,
     LocalModel,
@@ -235,15 +235,10 @@ class LocalTokenEncoder:
     def _encoded(self, text: str, role: Role) -> tuple[Vectors, TokenVectors]:
         """The vector of a text, and its token vectors relative to the model's centre."""
         pooled, hidden, spans = self._model.pooled_and_tokens(text, role)
-        vectors = _unit_rows(hidden)
+        vectors = unit_rows(hidden)
         if self._model.centre is not None:
-            vectors = _unit_rows(vectors - self._model.centre)
+            vectors = unit_rows(vectors - self._model.centre)
         return pooled, TokenVectors(vectors, spans)
-
-
-def _unit_rows(vectors: Vectors) -> Vectors:
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.asarray(vectors / np.maximum(lengths, np.finfo(np.float32).tiny), np.float32)
 
 
 def rotated_tokens(tokens: TokenVectors) -> TokenVectors:

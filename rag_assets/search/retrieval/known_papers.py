@@ -16,7 +16,8 @@ from rag_assets.core.domain import PaperFacts
 from rag_assets.core.text.names import has_words_before, is_in_title_case, pieces_of
 from rag_assets.core.text.terms import terms_of
 from rag_assets.core.text.works import dois_in, normal_arxiv
-from rag_assets.questions.reading import STUDY, asked_text, read
+from rag_assets.questions import ReadQuestion, asked_text, read
+from rag_assets.questions.reading import STUDY
 from rag_assets.search.indexing.tantivy_index import TantivyIndex
 
 _WORD = re.compile(r"[^\W_]+")
@@ -126,7 +127,7 @@ class KnownPapers:
         return max(found)[1] if found else None
 
     def named_in(
-        self, question: str, words: TantivyIndex | None = None
+        self, question: str, read: ReadQuestion = read, words: TantivyIndex | None = None
     ) -> tuple[Papers, str] | None:
         """The papers of the work that a question names, and the question with "the paper" in place
         of the name: "What does smith2020 find?" becomes "What does the paper find?".
@@ -134,7 +135,7 @@ class KnownPapers:
         None if the question names no work or several, or asks for other papers too. Also None if
         without the name nothing is left to search for: then the title may be the subject itself.
 
-        words: the index of words; a file name with digits, as "bm25", counts only if no paper holds
+        read: reads what a question asks for. words: the index of words; a file name with digits, as "bm25", counts only if no paper holds
         it as a word. None: it always counts.
         """
         names = sorted(

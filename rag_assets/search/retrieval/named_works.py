@@ -1,10 +1,11 @@
 """Tells which papers a question about works means: by id, title or DOI, or by authors, year and
 subject.
 
-A paper that only mentions a work is not meant: papers cite many works of others. A question names a
-work by consecutive words of its title: more than half of them, or all before the first colon. If it
-has one more word that the title does not have, it names another work. Only a question that
-describes a paper, "the study of X", or asks for papers of a person, may use some words of the title.
+Which words name a work or a person is read by a trained network (`question_reader`); here they are
+compared with the records. A paper that only mentions a work is not meant: papers cite many works of
+others. A name has consecutive words of a title: more than half of them, or all before the first
+colon. If it has one more word that the title does not have, it names another work. Other words
+describe a paper, "sheep in winter", if its title and authors have all of them.
 
 Authors and years of papers in a question, "papers by Lund since 2019", are offered to the user as a
 filter, and never applied.
@@ -20,8 +21,8 @@ from rag_assets.core.text.folding import plain_lower
 from rag_assets.core.text.names import words_written_as_names
 from rag_assets.core.text.terms import QUESTION_WORDS, stem_of, terms_of, words_of
 from rag_assets.core.text.works import dois_in
-from rag_assets.questions import Question, QuestionKind, read
-from rag_assets.questions.reading import ABOUT, STUDY, years_asked_for
+from rag_assets.questions import Question, QuestionKind
+from rag_assets.questions.reading import STUDY, Asked, years_asked_for
 
 _ABOUT_WORKS = terms_of(
     "wrote write written developed created built designed introduced proposed invented author authors authored "
@@ -39,39 +40,11 @@ _HEAD = re.compile(r".+?(?=[:?!;–—]|\.\s| - |, an? |$)", re.DOTALL)
 """A title up to its first colon or the like: the work may be called by that alone."""
 _JOINS = r"(?:,|\b(?:and|or|with|to|than|from|versus|vs)\b)"
 _WORD = re.compile(r"[^\W_]+")
-_LISTS = re.compile(
-    rf"\b(?:which|what|list|name|all|any)\b[^?;:]{{0,30}}?\b{STUDY}\b", re.IGNORECASE
-)
-_WORK = re.compile(
-    r"^\W*(?:who (?:wrote|authored|published)|who (?:is|are|was|were) (?:the authors? of|behind)"
-    rf"|(?:when|where|in (?:which|what) (?:journal|year)) (?:was|were|did))\s+(?:the {STUDY}\s+)?(?P<work>.{{8,300}}?)"
-    r"(?:\s+(?:first )?(?:published|appear(?:ed)?|come out|written))?[\s?.!]*$",
-    re.IGNORECASE,
-)
 _TITLES_KEPT = 100_000
 """Titles whose words are kept from one question to the next: reading those of 10,000 papers takes
 seconds."""
-_MADE_BY = re.compile(
-    r"\bwho (?:developed|created|built|designed|introduced|proposed|invented)\b", re.IGNORECASE
-)
-"""If a paper's title names the thing, its authors are the answer; otherwise the texts of papers
-are searched."""
-_DESCRIBED_FROM, _BESIDE_BEST = 0.6, 0.9
-"""A title must have this share of the distinctive words of a description, and have at least this
-part of the best title's share."""
-_END = r"(?= (?:on|about|from|in|that|which|is|are|was|were|among)\b| and (?:wh|how)|[?;:]|$)"
-_NAME = r"(?:(?:d[aeiu]|del|della|van|von|der|den|la|le|ten|ter|bin) )*[^\W\d_a-z][\w.'’-]*"
-_BY = re.compile(
-    rf"\b(?:written|authored) by (?P<by>.+?){_END}"
-    r"|\b(?:which|what) (?:\w+ ){0,3}?(?:did|has|have) (?P<did>[^?;:]+?) (?:write|written|author|authored)\b"
-    rf"|\b(?:papers?|articles?|studies|works?)\b[^?;:]{{0,20}}? by (?P<of>(?-i:{_NAME}(?:(?:,| &|,? and|) {_NAME})*))",
-    re.IGNORECASE,
-)
-_BETWEEN_PERSONS = re.compile(r",|;|&|\band\b|\bor\b", re.IGNORECASE)
-_DESCRIBES = re.compile(
-    rf"\b{STUDY},? {ABOUT}\b|\bwr(?:ote|itten|ites?) (?:about|on)\b", re.IGNORECASE
-)
-_CALLS_A_STUDY = re.compile(rf"\b{STUDY}\b", re.IGNORECASE)
+_DESCRIBED_WITH_AUTHOR_FROM = 0.5
+"""If a question names the authors, a title must have this share of the other distinctive words."""
 _OF_PAPERS = re.compile(rf"\b{STUDY}\b[^?;:]{{0,40}}$", re.IGNORECASE)
 """The words before a year that is the year of papers, not of what was studied."""
 _LOOKED_BACK = 80
@@ -87,107 +60,94 @@ def distinctive_stems(text: str) -> tuple[str, ...]:
     return tuple(stem for stem in stems if stem not in _ABOUT_WORKS)
 
 
-def papers_meant(question: str, papers: Mapping[str, PaperFacts]) -> Mapping[str, float]:
-    """The papers that a question about works means, each with a certainty of up to 1. Empty if it
-    means a work that is not in the corpus.
+def papers_meant(
+    question: str, asked: Asked, papers: Mapping[str, PaperFacts]
+) -> Mapping[str, float] | None:
+    """The papers whose record a question asks for, each with a certainty of up to 1. Empty if it
+    names a work that is not in the corpus, None if it names none.
 
-    papers: those that may be meant, by id.
+    asked: what was read in the question. papers: those that may be meant, by id.
     """
     if dois := dois_in(question.replace("?", " ")):
         return {paper: 1.0 for paper, facts in papers.items() if facts.doi in dois}
-    if (writers := writers_asked_for(question)) or (
-        _LISTS.search(question) and any(years_asked_for(question))
-    ):
-        return _papers_listed(question, writers, papers)
-    is_made = _MADE_BY.search(question) is not None
-    if (
-        named := papers_named(question, papers, in_full=is_made)
-        or works_compared(question, papers).keys()
-    ):
-        return dict.fromkeys(sorted(named), 1.0)
-    return {} if is_made or is_quoted(question) else _papers_described(question, papers)
-
-
-def _papers_listed(
-    question: str, writers: Sequence[str], papers: Mapping[str, PaperFacts]
-) -> Mapping[str, float]:
-    """Papers by all of the writers and of one of the years, whose titles have all words of the
-    subject: "Which papers on iron did Lund write in 2019?"."""
-    years = list(years_asked_for(question))
-    about = question
-    for words in (*writers, *(question[one.start : one.end] for one in years)):
-        about = about.replace(words, " ")
-    wanted = frozenset(distinctive_stems(_LISTS.sub(" ", about)))
-    return {
-        paper: 1.0
+    years = list(years_asked_for(question)) if asked.asks_for_titles else []
+    fitting = {
+        paper: facts
         for paper, facts in papers.items()
-        if all(is_among(person, facts.authors) for person in writers)
+        if all(is_among(person, facts.authors) for person in asked.persons)
         and (not years or any(facts.year and int(facts.year) in one.years for one in years))
-        and wanted <= frozenset(distinctive_stems(facts.title))
     }
+    if asked.asks_for_titles and (asked.names_a_work or years):
+        wanted = frozenset(distinctive_stems(" ".join(asked.works)))
+        of_titles = {paper: distinctive_stems(facts.title) for paper, facts in fitting.items()}
+        return {paper: 1.0 for paper, stems in of_titles.items() if wanted.issubset(stems)}
+    if not asked.names_a_work:
+        return None
+    if not asked.works:
+        return _by_first_author(fitting, asked.persons)
+    is_made = QuestionKind.MAKER in asked.kinds
+    named = papers_named(asked.works, fitting, in_full=is_made)
+    named = named or frozenset(works_compared(question, fitting))
+    if named or is_made:
+        return dict.fromkeys(sorted(named), 1.0)
+    return _papers_described(question, asked, fitting)
 
 
-def _papers_described(question: str, papers: Mapping[str, PaperFacts]) -> Mapping[str, float]:
-    """Papers whose title and authors have the words by which a question describes a paper.
-
-    After a wording like "the study of sheep" a paper must have most of the words, and all that are
-    written as names. For keywords like "doi sheep winter" it must have all of them and be the only
-    such paper. Keywords that are all names of things do not describe a paper; the name of a first
-    author does, "the Lund paper".
-    """
-    wanted = frozenset(distinctive_stems(_CALLS_A_STUDY.sub(" ", question)))
-    if not wanted:
-        return {}
-    names = {stem for word in words_written_as_names(question) for stem in distinctive_stems(word)}
-    authors = {
-        paper: frozenset(distinctive_stems(" ".join(one.authors))) for paper, one in papers.items()
-    }
-    words = {
-        paper: authors[paper].union(distinctive_stems(one.title)) for paper, one in papers.items()
-    }
-    if describes_a_paper(question):
-        shares = {
-            paper: len(wanted & own) / len(wanted) for paper, own in words.items() if names <= own
+def _by_first_author(
+    fitting: Mapping[str, PaperFacts], persons: Sequence[str]
+) -> Mapping[str, float]:
+    """The paper by these authors: "the Lund paper" has Lund as its first author, "Moe and Ness" has
+    both among its authors. Empty if there are several."""
+    if len(persons) == 1:
+        fitting = {
+            paper: facts
+            for paper, facts in fitting.items()
+            if is_among(persons[0], facts.authors[:1])
         }
-        best = max(shares.values(), default=0.0)
-        if best >= _DESCRIBED_FROM:
-            return {paper: share for paper, share in shares.items() if share >= _BESIDE_BEST * best}
-    is_long = len(wanted) > 1
-    is_subject = not wanted <= names and (is_long or _CALLS_A_STUDY.search(question))
-    fitting = [
-        paper
-        for paper, facts in papers.items()
-        if (is_subject and wanted <= words[paper])
-        or (is_long and wanted <= authors[paper])
-        or wanted <= frozenset(distinctive_stems(" ".join(facts.authors[:1])))
-    ]
     return dict.fromkeys(fitting, 1.0) if len(fitting) == 1 else {}
 
 
-def work_asked_for(question: str) -> str:
-    """The title by which a question names a work: the words in quotation marks, or the words after
-    "Who wrote", "When was" and the like; "" if it names none."""
-    if quoted := _QUOTED.search(question):
-        return str(quoted[1]).strip(" .,")
-    named = _WORK.match(question)
-    return named["work"].strip(" .,") if named else ""
+def _papers_described(
+    question: str, asked: Asked, papers: Mapping[str, PaperFacts]
+) -> Mapping[str, float]:
+    """The paper whose title and authors have all words by which a question describes a paper; most
+    of them, with all that are written as names, if its authors are named, too. Empty if two papers
+    have as many.
+
+    Words that are all names of things describe nothing; but the name of a first author does.
+    """
+    wanted = frozenset(distinctive_stems(" ".join(asked.works)))
+    names = {stem for word in words_written_as_names(question) for stem in distinctive_stems(word)}
+    if wanted <= names:
+        return _by_first_author(papers, (" ".join(asked.works), *asked.persons))
+    words = {
+        paper: frozenset(distinctive_stems(" ".join((one.title, *one.authors))))
+        for paper, one in papers.items()
+    }
+    shares = {
+        paper: len(wanted & own) / len(wanted)
+        for paper, own in words.items()
+        if names & wanted <= own
+    }
+    best = max(shares.values(), default=0.0)
+    least = _DESCRIBED_WITH_AUTHOR_FROM if asked.persons else 1.0
+    found = [paper for paper, share in shares.items() if share == best >= least]
+    return dict.fromkeys(found, best) if len(found) == 1 else {}
 
 
 def papers_named(
-    question: str, papers: Mapping[str, PaperFacts], *, in_full: bool = False
+    works: Sequence[str], papers: Mapping[str, PaperFacts], *, in_full: bool = False
 ) -> frozenset[str]:
-    """Ids of the papers whose title or id is named by the words in quotation marks, or by the whole
-    question.
+    """Ids of the papers that one of the works names by title or id.
 
     in_full: only all words of a title before its first colon are a name; otherwise more than half
     of the title is one, too.
     """
-    # The whole question counts, too, because a title may have quotation marks in it.
-    works = [distinctive_stems(work) for work in (*_QUOTED.findall(question), question)]
+    stems = list(map(distinctive_stems, works))
     return frozenset(
         paper
         for paper, facts in papers.items()
-        if any(_is_name(work, title, in_full) for title in (paper, facts.title) for work in works)
+        if any(_is_name(work, title, in_full) for title in (paper, facts.title) for work in stems)
     )
 
 
@@ -243,32 +203,22 @@ def asked_of_one(question: str, compared: Mapping[str, str], paper_id: str) -> s
     return " ".join(question.split())
 
 
-def is_quoted(question: str) -> bool:
-    """Whether a question has words in quotation marks, which may be a title."""
-    return _QUOTED.search(question) is not None
+def is_quoted(question: str, work: str) -> bool:
+    """Whether words of a question follow a quotation mark: then they are a title."""
+    return question.partition(work)[0].endswith(tuple("\"“„«‘'「『《"))
 
 
-def asks_what_a_quoted_work_says(question: str) -> bool:
+def works_quoted(question: str) -> list[str]:
+    """The words of a question in quotation marks, which may be a title; and if there are any, the
+    whole question, because a title may have quotation marks in it."""
+    quoted = _QUOTED.findall(question)
+    return [*quoted, question] if quoted else []
+
+
+def asks_what_a_work_says(question: str) -> bool:
     """Whether a question asks what a work says that it names in quotation marks: 'What does "Iron
     in winter" conclude?'. Only this work can answer it."""
-    return is_quoted(question) and _ASKS_WHAT_IT_SAYS.search(question) is not None
-
-
-def describes_a_paper(question: str) -> bool:
-    """Whether a question describes a paper, as "the study of sheep" does. "the paper on BERT" does
-    not: it has only a name."""
-    return (
-        not is_quoted(question)
-        and _DESCRIBES.search(question) is not None
-        and _has_ordinary_words(question)
-    )
-
-
-def writers_asked_for(question: str) -> tuple[str, ...]:
-    """The persons whose papers are asked for: "Which paper was written by Ada Lund and Bo Moe?"."""
-    found = _BY.search(question)
-    persons = next(filter(None, found.groups()), "") if found else ""
-    return tuple(one.strip() for one in _BETWEEN_PERSONS.split(persons) if distinctive_stems(one))
+    return _ASKS_WHAT_IT_SAYS.search(question) is not None
 
 
 def is_among(person: str, authors: Sequence[str]) -> bool:
@@ -299,12 +249,6 @@ def _index_of(words: Sequence[str], text: Sequence[str]) -> int | None:
     )
 
 
-def _has_ordinary_words(text: str) -> bool:
-    """Whether a text has distinctive words that are not part of a name."""
-    of_names = {stem for name in words_written_as_names(text) for stem in distinctive_stems(name)}
-    return not of_names.issuperset(distinctive_stems(text))
-
-
 def _small_words(text: str) -> list[str]:
     """The words in small letters, without a possessive 's; hyphenated words in their parts."""
     words = words_of(re.sub(r"['’]s\b", "", text))
@@ -326,32 +270,34 @@ class Offer:
     where: Filter
 
 
-def offered_filter(question: Question, passing: Callable[[Filter], Sequence[str]]) -> Offer | None:
+def offered_filter(
+    question: Question, asked: Asked, passing: Callable[[Filter], Sequence[str]]
+) -> Offer | None:
     """A filter for the authors and years by which a question names papers: "What do papers by Lund
     since 2019 say about iron?". Conditions that the question's own filter has are left out.
 
     None if the question names no authors or years, if no paper passes the filter, or if the records
-    alone answer the question: "Which papers are by Lund?". passing: returns the ids of the papers
-    that pass a filter.
+    alone answer the question: "Which papers are by Lund?". asked: what was read in the question.
+    passing: returns the ids of the papers that pass a filter.
     """
     text, own = question.question, question.filter
-    if QuestionKind.PUBLICATION in read(text).kinds:
+    if QuestionKind.PUBLICATION in asked.kinds:
         return None
-    asked = [
+    years = [
         one
         for one in years_asked_for(text)
         if _OF_PAPERS.search(text[max(0, one.start - _LOOKED_BACK) : one.start])
     ]
-    by_writers = _by(writers_asked_for(text), text)
-    writers = writers_asked_for(text) if by_writers else ()
+    by_writers = _by(asked.persons, text)
+    writers = asked.persons if by_writers else ()
     conditions = [Condition(FilterField.AUTHOR, (person,)) for person in writers]
-    if asked:
-        conditions.append(Condition(FilterField.YEAR, tuple(one.years for one in asked)))
+    if years:
+        conditions.append(Condition(FilterField.YEAR, tuple(one.years for one in years)))
     offered = Filter(tuple(one for one in conditions if one not in own.conditions))
     if not offered.conditions or not passing(own & offered):
         return None
     rest = text
-    for words in (*(text[one.start : one.end] for one in asked), by_writers):
+    for words in (*(text[one.start : one.end] for one in years), by_writers):
         rest = rest.replace(words, "", 1)
     return Offer(re.sub(r"\s+(?=[?.,;]|$)", "", " ".join(rest.split())), offered)
 

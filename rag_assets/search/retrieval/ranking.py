@@ -145,6 +145,18 @@ class CandidateSearch:
             ],
         )
 
+    def nearest(self, text: str, scope: Scope) -> tuple[list[Scored], float | None]:
+        """The passages of a scope by their cosine with a text, best first, and the margin at which
+        the first one can be told from the others (`EmbedderFacts.telling_margin`); no passages
+        where vectors are not searched."""
+        if self._dense is None:
+            return [], None
+        vector = self._dense.embedder.embed_query(text)
+        return (
+            self._dense.store.search(vector, CANDIDATES, scope),
+            self._dense.embedder.facts.telling_margin,
+        )
+
     def _found_by_one(self, query: Query, within: Within) -> "_QueryHits":
         """The hits of one query in both indexes."""
         if query.origin is QueryOrigin.PASSAGE:

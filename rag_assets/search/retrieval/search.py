@@ -36,7 +36,7 @@ from rag_assets.search.retrieval.elements import AskedElements, absent, asked_fo
 from rag_assets.search.retrieval.filtering import PassageFilters, not_asked_for
 from rag_assets.search.retrieval.known_papers import THE_PAPER, KnownPapers
 from rag_assets.search.retrieval.library import Library
-from rag_assets.search.retrieval.named_works import papers_meant, work_asked_for, writers_asked_for
+from rag_assets.search.retrieval.named_works import is_among, is_quoted, papers_meant
 from rag_assets.search.retrieval.packing import PassageSizes, pack_contexts
 from rag_assets.search.retrieval.paper_names import PaperNames
 from rag_assets.search.retrieval.queries import QueryPlanner
@@ -51,7 +51,7 @@ from rag_assets.search.retrieval.ranking import (
 )
 
 _tracer = trace.get_tracer("rag_assets")
-SEARCH_VERSION = 34
+SEARCH_VERSION = 35
 """Part of the key of published answers: raise it when the code finds or packs something else."""
 EXPANDED_HITS = 5
 """The number of top hits that are packed with their neighbours. With 0, answers are cut at the end
@@ -71,8 +71,14 @@ _MOST_NAMED = 4
 _MOST_MEANT = 20
 """Most title pages that are packed for a question about works, and most papers of which a passage is
 packed for a question like "Which papers use X?"."""
+_LEAST_COMPARED, _SHARE_WITH_AUTHORS = 3, 0.4
+"""Least title pages among which one can be much nearer to a description than the others; and the
+share of `telling_margin` that is enough if the persons named are the authors. Chosen on 190 questions
+about records and 50 about works that are not there (docs/adr/0036)."""
 _PASSAGES_A_PAPER = 6
 """Passages that are packed of each paper if a question names several."""
+_OF_RECORDS = {QuestionKind.PUBLICATION, QuestionKind.MAKER}
+"""Kinds of questions that the record of a paper may answer."""
 _ANSWERED_AT_THE_BEGINNING = {QuestionKind.PUBLICATION, QuestionKind.SUMMARY}
 """Kinds of questions that the first passages of a paper answer."""
 _BEST_PAPERS, _FIRST_PASSAGES, _MOST_OF_SECTIONS = 3, 5, 6
@@ -151,7 +157,9 @@ class Searcher:
         filter excludes the paper, the name stays.
         """
         asked = question.model_copy(update={"question": asked_text(question.question)})
-        named = self._known.named_in(asked.question, self._words)
+        named = self._known.named_in(asked.question, self._read, self._words)
+        if named is None:
+            named = self._described_in(asked)
         if named is None:
             return asked
         papers, without_name = named
@@ -163,6 +171,43 @@ class Searcher:
         return asked.model_copy(
             update={"question": without_name, "where": (question.where or EVERYTHING) & where}
         )
+
+    def _described_in(self, question: Question) -> tuple[tuple[str], str] | None:
+        """The paper that a question about a record describes in words that its record does not
+        have, as in another language; and the question with "the paper" in their place.
+
+        Its title page is much nearer to these words than that of any other paper, or a little if
+        the persons named are its authors. None if there is no such paper. A title in quotation
+        marks is no description.
+        """
+        text, reading = question.question, self._read(question.question)
+        asked = reading.asked
+        if (
+            QuestionKind.PUBLICATION not in asked.kinds
+            or len(reading.parts) > 1
+            or not asked.works
+            or is_quoted(text, asked.works[0])
+            or papers_meant(text, asked, self.library.facts)
+        ):
+            return None
+        are_passing = self._filters.of_kinds(frozenset({SectionKind.TITLE_PAGE}))
+        if (passing := self._filters.passing(question.filter)) is not None:
+            are_passing = are_passing & passing
+        ids = frozenset(self.library.passage_ids(np.flatnonzero(are_passing).tolist()))
+        words = ", ".join((*asked.persons, *asked.works))
+        hits, margin = (
+            self._candidates.nearest(words, Scope(passage_ids=ids)) if ids else ([], None)
+        )
+        if len(hits) < _LEAST_COMPARED or margin is None:
+            return None
+        papers = self.library.paper_ids(self.library.places([one.passage_id for one in hits]))
+        others = (hit for hit, paper in zip(hits, papers, strict=True) if paper != papers[0])
+        authors = self.library.facts_of(papers[0]).authors
+        if asked.persons and all(is_among(person, authors) for person in asked.persons):
+            margin *= _SHARE_WITH_AUTHORS
+        if hits[0].score - max((one.score for one in others), default=0.0) < margin:
+            return None
+        return (papers[0],), text.replace(asked.works[0], THE_PAPER, 1)
 
     @_tracer.start_as_current_span(
         "rag_assets.search", record_exception=False, set_status_on_exception=False
@@ -299,13 +344,12 @@ class Searcher:
 
     def _works_meant(self, question: str) -> list[str]:
         """The papers that a question about works means; empty for other questions."""
-        reading = self._read(question)
-        if QuestionKind.PUBLICATION not in reading.kinds:
-            return []
-        asked = [question, *(part.searched for part in reading.parts)]
         return list(
             dict.fromkeys(
-                paper for text in asked for paper in papers_meant(text, self.library.facts)
+                paper
+                for part in self._read(question).parts
+                if part.kinds & _OF_RECORDS
+                for paper in papers_meant(part.searched, part.asked, self.library.facts) or ()
             )
         )
 
@@ -315,13 +359,13 @@ class Searcher:
 
         meant: what `_works_meant` returns.
         """
-        if meant or QuestionKind.PUBLICATION not in self._read(question).kinds:
-            return ()
         entries: dict[str, str] = {}
-        if persons := writers_asked_for(question):
-            entries = self._cited.entries_by(persons[0])
-        elif work := work_asked_for(question):
-            entries = self._cited.entries_naming(work)
+        for part in () if meant else self._read(question).parts:
+            if part.kinds & {QuestionKind.PUBLICATION, QuestionKind.RELATED_WORK}:
+                for person in () if part.asked.works else part.asked.persons[:1]:
+                    entries |= self._cited.entries_by(person)
+                for work in part.asked.works:
+                    entries |= self._cited.entries_naming(work)
         return tuple(
             (self.library.facts_of(paper).cited_as, entry) for entry, paper in entries.items()
         )

@@ -14,6 +14,7 @@ from rag_assets.core.domain import Chunk, Passage
 from rag_assets.core.incremental import fingerprint, staging
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.corpus.profiles import Profile, profile_of
+from rag_assets.questions import ReadQuestion, read
 from rag_assets.search.embedding.base import EmbedderFacts
 from rag_assets.search.indexing.chroma import ChromaFiles, ChromaStore
 from rag_assets.search.indexing.folders import FolderIndex
@@ -208,6 +209,7 @@ class Corpus:
         planner: QueryPlanner | None = None,
         *,
         has_names: bool = False,
+        reading: ReadQuestion = read,
     ) -> Searcher:
         """A searcher over what `index` wrote; `indexes`: both, words or vectors; has_names: it
         knows papers by their ids."""
@@ -222,5 +224,13 @@ class Corpus:
             profiles = [profile_of(paper_id, "", []) for paper_id in sorted(library.papers)]
             names = PaperNames(profile_table(profiles), words)
         return Searcher(
-            library, dense, words, settings, WordCounter(), reranker, planner, names=names
+            library,
+            dense,
+            words,
+            settings,
+            WordCounter(),
+            reranker,
+            planner,
+            names=names,
+            read=reading,
         )

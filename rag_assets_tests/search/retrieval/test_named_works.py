@@ -1,9 +1,11 @@
 """Which papers a question about works means, by their records; filters in its words."""
 
+from collections.abc import Callable
+
 import pytest
 
 from rag_assets.core.domain import Filter, PaperFacts
-from rag_assets.questions import asked
+from rag_assets.questions import ReadQuestion, asked
 from rag_assets.search.retrieval.named_works import offered_filter, papers_meant
 
 PAPERS = {
@@ -31,29 +33,35 @@ PAPERS = {
         ("Who wrote Iron in the blood of flocks?", set()),
     ],
 )
-def test_papers_are_meant_by_doi_title_authors_and_year(question: str, wanted: set[str]) -> None:
+def test_papers_are_meant_by_doi_title_authors_and_year(
+    question: str, wanted: set[str], reading: ReadQuestion
+) -> None:
     """A paper that cites the work would be given for it."""
-    assert set(papers_meant(question, PAPERS)) == wanted
+    assert set(papers_meant(question, reading(question).asked, PAPERS) or ()) == wanted
 
 
-def offered(
-    question: str, where: str | None = None, papers: tuple[str, ...] = ("iron",)
-) -> str | None:
-    own = {"where": Filter.parse(where) if where else None}
-    found = offered_filter(asked(question).model_copy(update=own), lambda _: papers)
-    return f"{found.question} {found.where}" if found else None
+@pytest.fixture
+def offered(reading: ReadQuestion) -> Callable[..., str | None]:
+    def offer(
+        question: str, where: str | None = None, papers: tuple[str, ...] = ("iron",)
+    ) -> str | None:
+        own = asked(question).model_copy(update={"where": Filter.parse(where) if where else None})
+        found = offered_filter(own, reading(question).asked, lambda _: papers)
+        return f"{found.question} {found.where}" if found else None
+
+    return offer
 
 
 @pytest.mark.parametrize(
     ("question", "offer"),
     [
         (
-            "What do papers after 2020 by Smith say about ferritin?",
-            "What do papers say about ferritin? author:Smith year:2021-",
+            "How do papers after 2020 by Smith measure ferritin?",
+            "How do papers measure ferritin? author:Smith year:2021-",
         ),
         (
-            "What do papers by Smith after 2020 say about ferritin?",
-            "What do papers say about ferritin? author:Smith year:2021-",
+            "How do papers by Smith after 2020 measure ferritin?",
+            "How do papers measure ferritin? author:Smith year:2021-",
         ),
         (
             "What did studies by Ada Lund and Bo van der Moe find?",
@@ -71,7 +79,9 @@ def offered(
         ("What do papers BY Smith say of sheep?", "What do papers say of sheep? author:Smith"),
     ],
 )
-def test_authors_and_years_of_papers_are_offered(question: str, offer: str) -> None:
+def test_authors_and_years_of_papers_are_offered(
+    question: str, offer: str, offered: Callable[..., str | None]
+) -> None:
     """Who names them would have to know the syntax of filters, or reads answers from other
     papers."""
     assert offered(question) == offer
@@ -87,16 +97,20 @@ def test_authors_and_years_of_papers_are_offered(question: str, offer: str) -> N
         "What did Smith write about ferritin?",
     ],
 )
-def test_other_years_and_names_are_no_filter(question: str) -> None:
+def test_other_years_and_names_are_no_filter(
+    question: str, offered: Callable[..., str | None]
+) -> None:
     """An offer at every second question is read by nobody; who wrote what is answered from the
     records."""
     assert offered(question) is None
 
 
-def test_what_is_chosen_already_or_lets_nothing_through_is_not_offered() -> None:
+def test_what_is_chosen_already_or_lets_nothing_through_is_not_offered(
+    offered: Callable[..., str | None],
+) -> None:
     """A click would lead to the same answer, or to none."""
-    question = "What do papers since 2019 by Smith say?"
+    question = "How do papers since 2019 by Smith measure iron?"
 
     assert offered(question, "year:2019- author:Smith") is None
-    assert offered(question, "year:2019-") == "What do papers say? author:Smith"
+    assert offered(question, "year:2019-") == "How do papers measure iron? author:Smith"
     assert offered(question, papers=()) is None

@@ -9,7 +9,7 @@ import pytest
 
 from rag_assets.core.domain import TITLE_PAGE_HEADING, Chunk
 from rag_assets.core.settings import RetrievalSettings
-from rag_assets.questions import Question, asked
+from rag_assets.questions import Question, ReadQuestion, asked
 from rag_assets.search.indexing.chroma import ChromaStore
 from rag_assets.search.indexing.protocols import Vectors
 from rag_assets.search.indexing.tantivy_index import TantivyIndex
@@ -64,7 +64,7 @@ Given = Callable[..., list[str]]
 
 
 @pytest.fixture
-def given(tmp_path: Path) -> Given:
+def given(tmp_path: Path, reading: ReadQuestion) -> Given:
     """The chunks that a question is answered from, in a corpus of these chunks."""
 
     def chunks_given(
@@ -78,7 +78,7 @@ def given(tmp_path: Path) -> Given:
     ) -> list[str]:
         corpus = Corpus(chunks)
         corpus.index(tmp_path)
-        with corpus.searcher(tmp_path, settings) as searcher:
+        with corpus.searcher(tmp_path, settings, reading=reading) as searcher:
             found = searcher.evidence(
                 Question(id="q", question=question, **asked), k, for_model=for_model
             )
@@ -208,7 +208,7 @@ def test_vectors_without_weight_are_not_searched(folder: Path) -> None:
     ids=["title page", "statement"],
 )
 def test_title_pages_and_statements_are_found_by_questions_that_ask_for_them_only(
-    tmp_path: Path, section: str, text: str, question: str
+    tmp_path: Path, section: str, text: str, question: str, reading: ReadQuestion
 ) -> None:
     """They hold the words of the paper's subject: they would come before the text that says
     something of it."""
@@ -217,7 +217,7 @@ def test_title_pages_and_statements_are_found_by_questions_that_ask_for_them_onl
     corpus.index(tmp_path)
 
     of_subject, of_paper = (
-        chunk_ids(corpus.searcher(tmp_path, SETTINGS), asked)
+        chunk_ids(corpus.searcher(tmp_path, SETTINGS, reading=reading), asked)
         for asked in ("What happened to ferritin in winter?", question)
     )
 

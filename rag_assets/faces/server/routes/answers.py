@@ -30,7 +30,6 @@ from rag_assets.faces.dialogue import Answered, KeptPlace, ReadQuestion, context
 from rag_assets.faces.server.dependencies import AskRequest, SharedDep, counts_as_question
 from rag_assets.faces.server.workers import Named, event_stream, replied
 from rag_assets.questions import asked, said
-from rag_assets.search.retrieval.named_works import offered_filter
 
 
 class AnswerEvents:
@@ -211,7 +210,7 @@ async def answer(body: AnswerRequest, request: Request, shared: SharedDep) -> Re
                     if body.keep
                     else KeptPlace()
                 )
-                offered = offered_filter(reading.question, shared.engine.papers)
+                offered = shared.engine.offered(reading.question)
                 data |= {
                     "offered": {"question": offered.question, "where": str(offered.where)}
                     if offered
