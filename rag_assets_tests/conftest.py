@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 from filelock import FileLock
 
@@ -25,8 +26,10 @@ _OBJECTS_BETWEEN_COLLECTIONS = 50_000
 
 def pytest_configure() -> None:
     """Python looks for garbage more seldom than after each 700 objects: looking took a tenth of the
-    processor time."""
+    processor time. Random examples have no limit of time, which a busy machine would exceed."""
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
+    hypothesis.settings.register_profile("untimed", deadline=None)
+    hypothesis.settings.load_profile("untimed")
 
 
 def pytest_collection_finish() -> None:

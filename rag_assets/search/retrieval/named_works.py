@@ -46,7 +46,7 @@ seconds."""
 _DESCRIBED_WITH_AUTHOR_FROM = 0.5
 """If a question names the authors, a title must have this share of the other distinctive words."""
 _OF_PAPERS = re.compile(rf"\b{STUDY}\b[^?;:]{{0,40}}$", re.IGNORECASE)
-"""The words before a year that is the year of papers, not of what was studied."""
+"""The words before a year or author of papers, not of what was studied."""
 _LOOKED_BACK = 80
 """Characters; looking through all of a long question for each year would take the square of its
 length."""
@@ -283,11 +283,7 @@ def offered_filter(
     text, own = question.question, question.filter
     if QuestionKind.PUBLICATION in asked.kinds:
         return None
-    years = [
-        one
-        for one in years_asked_for(text)
-        if _OF_PAPERS.search(text[max(0, one.start - _LOOKED_BACK) : one.start])
-    ]
+    years = [one for one in years_asked_for(text) if _follows_papers(text, one.start)]
     by_writers = _by(asked.persons, text)
     writers = asked.persons if by_writers else ()
     conditions = [Condition(FilterField.AUTHOR, (person,)) for person in writers]
@@ -304,7 +300,11 @@ def offered_filter(
 
 def _by(writers: Sequence[str], text: str) -> str:
     """The words of a text from "by" to the last of the writers: "by Ada Lund and Bo Moe". Empty if
-    no "by" names them: "What did Lund write?"."""
+    they are not said of papers: "What did Lund write?", "sheep raised by Lund"."""
     ends = ".+?".join(re.escape(one) for one in dict.fromkeys((*writers[:1], *writers[-1:])))
     found = re.search(rf"\bby {ends}", text, re.IGNORECASE) if writers else None
-    return found[0] if found else ""
+    return found[0] if found and _follows_papers(text, found.start()) else ""
+
+
+def _follows_papers(text: str, start: int) -> bool:
+    return _OF_PAPERS.search(text[max(0, start - _LOOKED_BACK) : start]) is not None

@@ -32,11 +32,12 @@ from rag_assets.search.indexing.protocols import Scope
 from rag_assets.search.indexing.tantivy_index import TantivyIndex
 from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets.search.retrieval.cited_works import CitedWorks
+from rag_assets.search.retrieval.described_papers import described_in
 from rag_assets.search.retrieval.elements import AskedElements, absent, asked_for, papers_asked
 from rag_assets.search.retrieval.filtering import PassageFilters, not_asked_for
 from rag_assets.search.retrieval.known_papers import THE_PAPER, KnownPapers
 from rag_assets.search.retrieval.library import Library
-from rag_assets.search.retrieval.named_works import is_among, is_quoted, papers_meant
+from rag_assets.search.retrieval.named_works import papers_meant
 from rag_assets.search.retrieval.packing import PassageSizes, pack_contexts
 from rag_assets.search.retrieval.paper_names import PaperNames
 from rag_assets.search.retrieval.queries import QueryPlanner
@@ -71,10 +72,6 @@ _MOST_NAMED = 4
 _MOST_MEANT = 20
 """Most title pages that are packed for a question about works, and most papers of which a passage is
 packed for a question like "Which papers use X?"."""
-_LEAST_COMPARED, _SHARE_WITH_AUTHORS = 3, 0.4
-"""Least title pages among which one can be much nearer to a description than the others; and the
-share of `telling_margin` that is enough if the persons named are the authors. Chosen on 190 questions
-about records and 50 about works that are not there (docs/adr/0036)."""
 _PASSAGES_A_PAPER = 6
 """Passages that are packed of each paper if a question names several."""
 _OF_RECORDS = {QuestionKind.PUBLICATION, QuestionKind.MAKER}
@@ -159,7 +156,9 @@ class Searcher:
         asked = question.model_copy(update={"question": asked_text(question.question)})
         named = self._known.named_in(asked.question, self._read, self._words)
         if named is None:
-            named = self._described_in(asked)
+            named = described_in(
+                asked, self._read(asked.question), self.library, self._filters, self._candidates
+            )
         if named is None:
             return asked
         papers, without_name = named
@@ -171,43 +170,6 @@ class Searcher:
         return asked.model_copy(
             update={"question": without_name, "where": (question.where or EVERYTHING) & where}
         )
-
-    def _described_in(self, question: Question) -> tuple[tuple[str], str] | None:
-        """The paper that a question about a record describes in words that its record does not
-        have, as in another language; and the question with "the paper" in their place.
-
-        Its title page is much nearer to these words than that of any other paper, or a little if
-        the persons named are its authors. None if there is no such paper. A title in quotation
-        marks is no description.
-        """
-        text, reading = question.question, self._read(question.question)
-        asked = reading.asked
-        if (
-            QuestionKind.PUBLICATION not in asked.kinds
-            or len(reading.parts) > 1
-            or not asked.works
-            or is_quoted(text, asked.works[0])
-            or papers_meant(text, asked, self.library.facts)
-        ):
-            return None
-        are_passing = self._filters.of_kinds(frozenset({SectionKind.TITLE_PAGE}))
-        if (passing := self._filters.passing(question.filter)) is not None:
-            are_passing = are_passing & passing
-        ids = frozenset(self.library.passage_ids(np.flatnonzero(are_passing).tolist()))
-        words = ", ".join((*asked.persons, *asked.works))
-        hits, margin = (
-            self._candidates.nearest(words, Scope(passage_ids=ids)) if ids else ([], None)
-        )
-        if len(hits) < _LEAST_COMPARED or margin is None:
-            return None
-        papers = self.library.paper_ids(self.library.places([one.passage_id for one in hits]))
-        others = (hit for hit, paper in zip(hits, papers, strict=True) if paper != papers[0])
-        authors = self.library.facts_of(papers[0]).authors
-        if asked.persons and all(is_among(person, authors) for person in asked.persons):
-            margin *= _SHARE_WITH_AUTHORS
-        if hits[0].score - max((one.score for one in others), default=0.0) < margin:
-            return None
-        return (papers[0],), text.replace(asked.works[0], THE_PAPER, 1)
 
     @_tracer.start_as_current_span(
         "rag_assets.search", record_exception=False, set_status_on_exception=False

@@ -105,7 +105,7 @@ def is_indexed(block: Block) -> bool:
     )
 
 
-@settings(max_examples=70, deadline=None)
+@settings(max_examples=70)
 @given(papers)
 @pytest.mark.parametrize("counter", [WordCounter(), WordPieceCounter()], ids=["words", "wordpiece"])
 def test_chunks_of_any_paper(counter: TokenCounter, blocks: list[Block]) -> None:
@@ -141,7 +141,7 @@ def test_chunks_of_any_paper(counter: TokenCounter, blocks: list[Block]) -> None
         at += len(block.text) + len(BLOCK_SEPARATOR)
 
 
-@settings(max_examples=70, deadline=None)
+@settings(max_examples=70)
 @given(papers)
 def test_every_cell_of_a_table_is_in_a_chunk(blocks: list[Block]) -> None:
     """A table is often the only place where a number stands, or the name of what was not
@@ -155,7 +155,7 @@ def test_every_cell_of_a_table_is_in_a_chunk(blocks: list[Block]) -> None:
             assert all(word in everything for word in words_of_cells)
 
 
-@settings(max_examples=70, deadline=None)
+@settings(max_examples=70)
 @given(papers)
 def test_passages_of_any_paper(blocks: list[Block]) -> None:
     """A passage the model cannot read in full is half lost; one that repeats another crowds it

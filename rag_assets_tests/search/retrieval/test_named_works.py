@@ -28,7 +28,7 @@ PAPERS = {
         ("Which papers here by Moe are about goats?", {"moe2021"}),
         ("Which papers here are from 2019?", {"lund2019", "ek"}),
         ("Which papers here are from after 2019?", {"moe2021"}),
-        ("Which papers here between 2018 and 2020 are about iron?", {"lund2019"}),
+        ("Which papers here on iron are from 2019?", {"lund2019"}),
         ("Which papers here are by Ada Ek?", set()),
         ("Who wrote Iron in the blood of flocks?", set()),
     ],
@@ -109,8 +109,8 @@ def test_what_is_chosen_already_or_lets_nothing_through_is_not_offered(
     offered: Callable[..., str | None],
 ) -> None:
     """A click would lead to the same answer, or to none."""
-    question = "How do papers since 2019 by Smith measure iron?"
+    question = "How do papers after 2019 by Smith measure iron?"
 
-    assert offered(question, "year:2019- author:Smith") is None
-    assert offered(question, "year:2019-") == "How do papers measure iron? author:Smith"
+    assert offered(question, "year:2020- author:Smith") is None
+    assert offered(question, "year:2020-") == "How do papers measure iron? author:Smith"
     assert offered(question, papers=()) is None

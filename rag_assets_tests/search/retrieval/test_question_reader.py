@@ -46,7 +46,7 @@ def test_a_record_is_asked_for_in_any_language(
         ("Who wrote Copper in Valley Goats?", ("Copper in Valley Goats",), ()),
         ("Wann erschien die Studie über Schafe im Winter?", ("Schafe im Winter",), ()),
         ("Which papers did Berit Moe and Carl Ness write?", (), ("Berit Moe", "Carl Ness")),
-        ("Quel est le DOI de l'article de Lund sur les mousses ?", ("mousses",), ("Lund",)),
+        ("Quel est le DOI de l'article de Lund sur la fièvre ?", ("fièvre",), ("Lund",)),
         ("Who wrote it?", (), ()),
     ],
 )
