@@ -44,7 +44,7 @@ LABELS = (*LINES, *KINDS)
 MARKS = ("work", "person")
 """What a token may be a part of: the name of a work, or of a person by whom it is."""
 SHARPNESS = 3.0
-LEAST_LABEL, LEAST_MARK = -0.75, -0.5
+LEAST_LABEL, LEAST_MARK = -1.0, -0.5
 """Scores from which a label and a mark count. Below 0, because more questions about content were
 trained on than people ask."""
 _IN_TITLES, _IN_NAMES = " -–—:,;.?!'’\"“”()/&", " -.'’"
