@@ -1,5 +1,5 @@
-"""Answers about the papers themselves: who wrote one, where and when it appeared, and which papers,
-or how many, say something.
+"""Answers about the papers themselves: who wrote one, where and when it appeared, what it says as a
+whole, and which papers, or how many, say something.
 
 The text of every paper begins with a title page that is made from its record, one statement per
 line. The line that answers is published unchanged. A sentence of a paper is never an answer to such
@@ -12,29 +12,39 @@ not deny it. If a counting question has no name, the quote must have all its con
 sentence that is only similar may say something else.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 
-from rag_assets.answering.drafts import DraftCitation, DraftClaim
-from rag_assets.answering.extractive.candidates import Candidate
+from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
+from rag_assets.answering.extractive.candidates import Candidate, sentences
 from rag_assets.answering.extractive.relevance import RestrictedPart, ScoredPart
 from rag_assets.answering.extractive.selection import claims_of
 from rag_assets.answering.verify.names import names_in, names_missing_in
 from rag_assets.answering.verify.polarity import turned_round
 from rag_assets.answering.verify.quote_search import is_long_enough
-from rag_assets.core.domain import TITLE_PAGE_HEADING, Context
+from rag_assets.core.domain import BLOCK_SEPARATOR, TITLE_PAGE_HEADING, Context, PaperFacts
+from rag_assets.core.text.headings import is_of_abstract
 from rag_assets.core.text.terms import terms_of
 from rag_assets.questions import QuestionPart
 from rag_assets.questions.reading import (
     AUTHORS_LINE,
     THIS_PAPER,
     TITLE_LINE,
+    Asked,
     asked_of_each,
     counted,
     points_at_papers,
 )
-from rag_assets.search.retrieval.named_works import papers_meant
+from rag_assets.search.retrieval.named_works import (
+    papers_meant,
+    papers_named,
+    works_compared,
+    works_quoted,
+)
 
+_NO_ABSTRACT = (
+    "No abstract of {papers} was found, and without a model a summary is quoted from the abstract."
+)
 Score = Callable[[Sequence[RestrictedPart]], tuple[Sequence[Candidate], Sequence[ScoredPart]]]
 
 
@@ -111,3 +121,58 @@ def claims_of_papers(
     number = counted(part.text, len(best))
     citations = tuple(cited for claim in claims for cited in claim.citations)
     return (DraftClaim(number, citations, relevance=1.0), *claims) if claims and number else claims
+
+
+def papers_of(contexts: Sequence[Context]) -> Mapping[str, PaperFacts]:
+    return {context.paper_id: context.paper for context in contexts}
+
+
+def summary(
+    question: str, asked: Asked, contexts: Sequence[Context], max_claims: int
+) -> DraftAnswer:
+    """The abstract of each paper that the question names, or of the one that its words fit best.
+
+    If such a paper has no abstract in the contexts, the draft has a note instead; if there is no
+    such paper, the draft is empty. asked: what was read in the question.
+    """
+    if quoted := works_quoted(question):
+        meant: Set[str] = papers_named(quoted, papers_of(contexts))
+    else:
+        meant = works_compared(question, papers_of(contexts)).keys() or _nearest(asked, contexts)
+    own = [one for one in contexts if one.paper_id in meant]
+    claims = tuple(claims_of([(one, 1.0) for one in _of_abstracts(own)], own))[:max_claims]
+    if claims or not meant:
+        return DraftAnswer(claims)
+    return DraftAnswer(unanswered=(_NO_ABSTRACT.format(papers=", ".join(sorted(meant))),))
+
+
+def _of_abstracts(contexts: Sequence[Context]) -> list[Candidate]:
+    """The sentences below the heading of an abstract, or in a paragraph that begins with
+    "Abstract"."""
+    found = []
+    for one in sentences(contexts):
+        context = contexts[one.context]
+        start = context.text.rfind(BLOCK_SEPARATOR, 0, one.start)
+        paragraph = context.text[start + len(BLOCK_SEPARATOR) if start >= 0 else 0 :]
+        if is_of_abstract(context.section_title.split(" > "), paragraph):
+            found.append(one)
+    return found
+
+
+def _nearest(asked: Asked, contexts: Sequence[Context]) -> Set[str]:
+    """The id of the paper whose contexts have the most words by which the question names one. Empty
+    if there are such words and no paper has any of them."""
+    wanted = terms_of(" ".join((*asked.works, *asked.persons)))
+    texts: dict[str, list[str]] = {}
+    for context in contexts:
+        texts.setdefault(context.paper_id, [context.paper_id]).extend(
+            (context.section_title, context.text)
+        )
+    n_shared = {
+        paper_id: len(wanted & terms_of(" ".join(own_texts)))
+        for paper_id, own_texts in texts.items()
+    }
+    best = max(n_shared, key=lambda paper_id: n_shared[paper_id], default=None)
+    if best is None or (wanted and not n_shared[best]):
+        return frozenset()
+    return frozenset({best})

@@ -24,7 +24,9 @@ from rag_assets.answering.drafts import (
 )
 from rag_assets.answering.extractive.about_papers import (
     claims_of_papers,
+    papers_of,
     publication_claims,
+    summary,
 )
 from rag_assets.answering.extractive.candidates import Candidate, code_lines, sentences
 from rag_assets.answering.extractive.conditions import Conditions
@@ -49,10 +51,9 @@ from rag_assets.answering.verify.years import (
     years_in,
     years_of,
 )
-from rag_assets.core.domain import BLOCK_SEPARATOR, Context, NumberRange, PaperFacts
+from rag_assets.core.domain import Context, NumberRange
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import ExtractiveSettings
-from rag_assets.core.text.headings import is_of_abstract
 from rag_assets.core.text.terms import terms_of
 from rag_assets.questions import QuestionKind, QuestionPart, ReadQuestion, read
 from rag_assets.questions.reading import asked_of_each, asks_which_papers
@@ -75,14 +76,6 @@ _SHARE_OF_NO_ANSWER = 0.4
 is shown as near."""
 _SUPPOSED, _NOT_TOLD = "a hypothesis, a plan or a claim of others", "a year that is not told"
 _MOST_COMPARED = 4
-_NO_ABSTRACT = (
-    "No abstract of {papers} was found, and without a model a summary is quoted from the abstract."
-)
-_ABOUT_SUMMARIES = terms_of(
-    "summarise summarize sum up work summary overview gist paper study article about find findings main points results "
-    "conclusions conclude show report key research review survey trial experiment"
-)
-"""Words of requests for a summary that do not tell which paper is meant."""
 Claims = tuple[DraftClaim, ...]
 
 
@@ -134,7 +127,7 @@ class ExtractiveAnswerer:
             and QuestionKind.PUBLICATION not in reading.kinds
             and not (asked and asked.labels)
         ):
-            return _summary(question, contexts, self._settings.max_claims)
+            return summary(question, reading.asked, contexts, self._settings.max_claims)
         parts, missing = reading.parts, missing_names(question, contexts)
         of_papers = self._of_papers(parts, contexts)
         special = {
@@ -413,13 +406,9 @@ def _years_of(
     return own if not is_later and are_in(asked, own) else appeared
 
 
-def _papers(contexts: Sequence[Context]) -> Mapping[str, PaperFacts]:
-    return {context.paper_id: context.paper for context in contexts}
-
-
 def _restricted(part: QuestionPart, contexts: Sequence[Context]) -> Iterator[RestrictedPart]:
     """The part for all papers; if it compares papers, also the part for each of these papers."""
-    compared = works_compared(part.searched, _papers(contexts))
+    compared = works_compared(part.searched, papers_of(contexts))
     yield RestrictedPart(part)
     for paper in sorted(compared)[:_MOST_COMPARED]:
         text, searched = f"{part.text} ({paper})", asked_of_one(part.searched, compared, paper)
@@ -457,56 +446,11 @@ def _is_refused(
     """Whether a part must not be answered: it asks what a work says that is not in the contexts, or
     has a decisive name that they do not have. missing: names that no context has."""
     quoted = works_quoted(part.text)
-    if quoted and asks_what_a_work_says(part.text) and not papers_named(quoted, _papers(contexts)):
+    if (
+        quoted
+        and asks_what_a_work_says(part.text)
+        and not papers_named(quoted, papers_of(contexts))
+    ):
         return True
     text = " ".join(part.text.split())
     return any(name.is_decisive and name.text in text for name in missing)
-
-
-def _summary(question: str, contexts: Sequence[Context], max_claims: int) -> DraftAnswer:
-    """The abstract of each paper that the question names, or of the one that its words fit best.
-
-    If such a paper has no abstract in the contexts, the draft has a note instead; if there is no
-    such paper, the draft is empty.
-    """
-    if quoted := works_quoted(question):
-        meant: Set[str] = papers_named(quoted, _papers(contexts))
-    else:
-        meant = works_compared(question, _papers(contexts)).keys() or _nearest(question, contexts)
-    own = [one for one in contexts if one.paper_id in meant]
-    claims = tuple(claims_of([(one, 1.0) for one in _of_abstracts(own)], own))[:max_claims]
-    if claims or not meant:
-        return DraftAnswer(claims)
-    return DraftAnswer(unanswered=(_NO_ABSTRACT.format(papers=", ".join(sorted(meant))),))
-
-
-def _of_abstracts(contexts: Sequence[Context]) -> list[Candidate]:
-    """The sentences below the heading of an abstract, or in a paragraph that begins with
-    "Abstract"."""
-    found = []
-    for one in sentences(contexts):
-        context = contexts[one.context]
-        start = context.text.rfind(BLOCK_SEPARATOR, 0, one.start)
-        paragraph = context.text[start + len(BLOCK_SEPARATOR) if start >= 0 else 0 :]
-        if is_of_abstract(context.section_title.split(" > "), paragraph):
-            found.append(one)
-    return found
-
-
-def _nearest(question: str, contexts: Sequence[Context]) -> Set[str]:
-    """The id of the paper whose contexts have the most words of the question. Empty if the question
-    has words and no paper has any of them."""
-    wanted = terms_of(question) - _ABOUT_SUMMARIES
-    texts: dict[str, list[str]] = {}
-    for context in contexts:
-        texts.setdefault(context.paper_id, [context.paper_id]).extend(
-            (context.section_title, context.text)
-        )
-    n_shared = {
-        paper_id: len(wanted & terms_of(" ".join(own_texts)))
-        for paper_id, own_texts in texts.items()
-    }
-    best = max(n_shared, key=lambda paper_id: n_shared[paper_id], default=None)
-    if best is None or (wanted and not n_shared[best]):
-        return frozenset()
-    return frozenset({best})

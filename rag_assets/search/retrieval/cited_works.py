@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from rag_assets.core.domain import Chunk, CitedWork, ReportedFinding
 from rag_assets.core.table_files import OpenTable
+from rag_assets.questions import QuestionKind, QuestionReading
 from rag_assets.search.retrieval.known_papers import KnownPapers
 
 _MOST_ENTRIES = 3
@@ -58,6 +59,18 @@ class CitedWorks:
         """The reported findings of each chunk, by chunk id; chunks without any are left out."""
         found = {id_: tuple(self._reports(chunk)) for id_, chunk in chunks.items()}
         return {id_: reports for id_, reports in found.items() if reports}
+
+    def entries_asked_for(self, reading: QuestionReading) -> dict[str, str]:
+        """The entries of reference lists that name a work whose record a question asks for. Each
+        has the id of a paper with this entry in its list."""
+        entries: dict[str, str] = {}
+        for part in reading.parts:
+            if part.kinds & {QuestionKind.PUBLICATION, QuestionKind.RELATED_WORK}:
+                for person in () if part.asked.works else part.asked.persons[:1]:
+                    entries |= self.entries_by(person)
+                for work in part.asked.works:
+                    entries |= self.entries_naming(work)
+        return entries
 
     def entries_naming(self, title: str) -> dict[str, str]:
         """The first entries of reference lists that contain a title. Each has the id of a paper

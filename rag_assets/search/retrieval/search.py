@@ -251,7 +251,7 @@ class Searcher:
             hits=tuple(self.hits(ranking.passages, k, chunks)),
             queries=plan.queries,
             query_usage=plan.usage,
-            only_cited=self._only_cited(question.question, works),
+            only_cited=() if works else self._only_cited(question.question),
             named_papers=named,
             absent=tuple(notes),
         )
@@ -315,19 +315,9 @@ class Searcher:
             )
         )
 
-    def _only_cited(self, question: str, meant: Sequence[str]) -> tuple[tuple[str, str], ...]:
-        """If a question asks about a work that no paper of the corpus is, the entries of reference
-        lists that name it, each with the paper that cites it. See `Evidence.only_cited`.
-
-        meant: what `_works_meant` returns.
-        """
-        entries: dict[str, str] = {}
-        for part in () if meant else self._read(question).parts:
-            if part.kinds & {QuestionKind.PUBLICATION, QuestionKind.RELATED_WORK}:
-                for person in () if part.asked.works else part.asked.persons[:1]:
-                    entries |= self._cited.entries_by(person)
-                for work in part.asked.works:
-                    entries |= self._cited.entries_naming(work)
+    def _only_cited(self, question: str) -> tuple[tuple[str, str], ...]:
+        """`Evidence.only_cited` of a question that means no paper of the corpus."""
+        entries = self._cited.entries_asked_for(self._read(question))
         return tuple(
             (self.library.facts_of(paper).cited_as, entry) for entry, paper in entries.items()
         )
