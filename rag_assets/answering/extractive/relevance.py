@@ -50,7 +50,7 @@ _RANK_WEIGHT_OF_PASSAGE = 0.5
 N_AT_ONCE = 16
 """Candidates of a part that are read before checking whether one has `_SURE_FROM`."""
 N_READ_OF_A_PART, N_READ_OF_ALL_PARTS = 48, 96
-"""Most candidates that are read of one part, and of all parts together (docs/adr/0041)."""
+"""Most candidates that are read of one part, and of all parts together (docs/adr/0023)."""
 _RELEVANCE_SO_FAR = 10.0
 """Weight of the relevance by the three figures, which is added to the model's score. With a lower
 weight, questions are answered that no paper is about: the model was trained only on questions that

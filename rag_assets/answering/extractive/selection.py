@@ -48,18 +48,18 @@ replaces it. A finding about the same matter needs `_FURTHER_SHARE` only."""
 _FURTHER_CLAIMS = 1
 """The number of claims that may be added to the best ones of the parts (step 3); sentences that
 follow each other are one claim. A second added claim seldom has the answer, and distracts from it
-(docs/adr/0040)."""
+(docs/adr/0023)."""
 _NEIGHBOUR_SHARE = 0.5
 """A sentence directly before or after the best one of a part is quoted with it if its relevance has
 this share of the floor and the claim does not become too long. An answer may continue in the next
-sentence (docs/adr/0040)."""
+sentence (docs/adr/0023)."""
 _ANSWERED_SHARE = 0.8
 """A part counts as answered if a chosen candidate has this share of the floor, even one that was
 chosen for another part: "27 of 5,040 reviews were kept" answers how many were kept, and out of how
 many."""
 _NEAR_FROM = 0.1
 """The least relevance of candidates that are shown as near. If the papers answer a question that is
-refused, the answer is among these in half of the cases (docs/adr/0040)."""
+refused, the answer is among these in half of the cases (docs/adr/0023)."""
 _NEAR_DUPLICATE = 0.8
 """Two sentences are near-duplicates if they share so much of all their content words."""
 _LEAST_FIGURES = 2

@@ -71,7 +71,7 @@ benchmarks.multilingual_model`. (A tool that reads source files would try to par
 token codes must be made again."""
 E5_INNER_LAYERS = (6, 9)
 """The layers of multilingual-e5-small that are read to know what a question asks for
-(docs/adr/0036)."""
+(docs/adr/0022)."""
 _E5_READS, _E5_PREFIX_TOKENS = 512, 2
 """Most tokens of an input, and the number of tokens of "query: " or "passage: "."""
 PACKAGED_TOKENIZER_ID = f"wordpiece-{TOKENIZER_SHA256[:8]}"

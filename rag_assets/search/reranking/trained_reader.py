@@ -4,7 +4,7 @@ question.
 Vectors made separately show whether two texts have the same subject. To find out which of ten
 sentences on that subject answers the question, each must be read together with it (a cross-encoder,
 Nogueira and Cho 2019, "Passage Re-ranking with BERT"). The model is all-MiniLM-L6-v2 with trained
-additions to its weights (docs/adr/0041). The addition to a matrix is the product of two small
+additions to its weights (docs/adr/0023). The addition to a matrix is the product of two small
 matrices (LoRA, Hu et al. 2021, "LoRA: Low-Rank Adaptation of Large Language Models"), so the file
 has a fiftieth of the model's size.
 """

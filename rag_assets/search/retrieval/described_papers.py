@@ -19,7 +19,7 @@ from rag_assets.search.retrieval.ranking import CandidateSearch
 _LEAST_COMPARED, _SHARE_WITH_AUTHORS = 3, 0.4
 """Least title pages among which one can be much nearer to a description than the others; and the
 share of `EmbedderFacts.telling_margin` that is enough if the persons named are the authors. Chosen on
-190 questions about records and 50 about works that are not there (docs/adr/0036)."""
+190 questions about records and 50 about works that are not there (docs/adr/0022)."""
 
 
 def described_in(

@@ -1,7 +1,7 @@
 """Reads in any language what a question asks for, and which of its words name a paper or an author.
 
 No rule knows these wordings: a small trained network reads what two inner layers of
-multilingual-e5-small say of each token (docs/adr/0036). The inner layers tell more of how a word is
+multilingual-e5-small say of each token (docs/adr/0022). The inner layers tell more of how a word is
 used than the last one, which tells what a text is about. `benchmarks/question_reader` has the
 questions that it was trained with, and trains it.
 """

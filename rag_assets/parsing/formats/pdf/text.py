@@ -182,7 +182,7 @@ _ONE_SIZE = 0.06
 _INITIAL, _ONE_FONT = 1.7, 0.9
 _CUT_SHARE, _FEWEST_CUT = 0.01, 4
 """A page cuts words where so many of them are in two pieces, as a share and as a number. Text made
-on a computer has at most .001 of them, a poor text layer of a scan .01 to .12 (ADR 0050)."""
+on a computer has at most .001 of them, a poor text layer of a scan .01 to .12 (ADR 0046)."""
 _BESIDE_WORDS = ".,;:!?()[]\"'“”‘’"
 
 
