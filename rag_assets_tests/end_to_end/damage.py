@@ -55,7 +55,7 @@ KINDS: tuple[Callable[[Path], None], ...] = (zeroed, halved, flipped, garbled, d
 def made_files(world: World) -> list[str]:
     """Every file that a run made, by its path in the data folder; in the order of their names."""
     data = world.paths.data
-    given = (world.paths.papers, world.paths.questions, data / ".dagster")
+    given = (world.paths.papers, world.paths.questions, world.paths.templates, data / ".dagster")
     return [
         str(path.relative_to(data))
         for path in sorted(data.rglob("*"))

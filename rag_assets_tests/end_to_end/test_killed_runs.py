@@ -6,7 +6,6 @@ batches leave time for it, and a run that was faster than the test is started ag
 """
 
 import json
-import logging
 import os
 import shutil
 import signal
@@ -21,8 +20,9 @@ from filelock import FileLock
 
 from rag_assets.core.incremental import LOCK_NAME, STAGED_SUFFIX
 from rag_assets.search.embedding.missing_vectors import EMBEDDING_BATCH
-from rag_assets_testing.world import QUESTIONS, TOPICS, Outcome, World, made_once
+from rag_assets_testing.world import QUESTIONS, TOPICS, World, made_once
 from rag_assets_tests.end_to_end.damage import vectors
+from rag_assets_tests.faces.cli.processes import DEADLINE_S, environment
 from rag_assets_tests.kept_entries import contents
 from rag_assets_tests.search.indexing.folders import indexed
 
@@ -41,7 +41,6 @@ app(prog_name="rag-assets")
 ROCKS = ("andesite", "chalk", "gneiss", "marble")
 SMALL_BATCH = 2
 TOKENIZER = {"tokenizer": "wordpiece"}
-DEADLINE_S = 600.0
 N_TRIES = 5
 
 
@@ -71,21 +70,15 @@ def undisturbed(for_all_processes: Path, built_model: Path) -> World:
 
 
 def test_a_run_killed_while_embedding_goes_on_with_the_next_batch(
-    undisturbed: World, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    undisturbed: World, tmp_path: Path
 ) -> None:
     """Ten thousand papers are hours of embedding; a power cut must cost one batch of them."""
-
-    world = killed_world(
-        undisturbed,
-        tmp_path,
-        unmake_everything,
-        is_midway=lambda world: n_vectors(world) >= 2 * SMALL_BATCH,
-        is_over=lambda world: world.paths.chroma.exists(),
-    )
+    world = killed_while_embedding(undisturbed, tmp_path)
     n_kept = n_vectors(world)
 
-    outcome = finished(world, caplog)
+    outcome = world.run(chunking=TOKENIZER)
 
+    assert outcome.is_success, outcome.failures or outcome.broken
     n_wanted = outcome.facts["embeddings"]["dagster/row_count"]
     assert 2 * SMALL_BATCH <= n_kept < n_wanted
     assert outcome.counts["embeddings"][0] == n_wanted - n_kept, "only what the kill left undone"
@@ -121,29 +114,17 @@ def test_two_runs_over_one_data_folder_wait_for_each_other(
     )
 
 
-def killed_world(
-    undisturbed: World,
-    root: Path,
-    unmade: Callable[[World], None],
-    *,
-    is_midway: Callable[[World], bool],
-    is_over: Callable[[World], bool],
-) -> World:
-    """A world in which a run was killed in the middle of a stage.
-
-    unmade: removes from a finished world what the run shall make. is_midway: whether enough of the
-    stage is done for a kill. is_over: whether, looking at what the kill left, the stage was
-    finished after all.
-    """
+def killed_while_embedding(undisturbed: World, root: Path) -> World:
+    """A world in which a run was killed when some vectors were made, and not all."""
     for number in range(N_TRIES):
         world = undisturbed.copy_to(root / f"try{number}")
-        unmade(world)
+        unmake_everything(world)
         run = started(world, root / f"try{number}.log", batch=SMALL_BATCH)
         try:
-            wait_until(lambda: is_midway(world), [run])  # noqa: B023 - called before the next round
+            wait_until(lambda: n_vectors(world) >= 2 * SMALL_BATCH, [run])  # noqa: B023 - called before the next round
         finally:
             end([run])
-        if not is_over(world):
+        if not world.paths.chroma.exists():
             return world
     pytest.fail(f"{N_TRIES} runs were all finished before they could be killed")
 
@@ -165,15 +146,14 @@ def started(
     """`rag-assets run --json` on that world; stderr goes into `log`, stdout into a file .out beside
     it."""
     command = [sys.executable, "-c", CODE.format(batch=batch), "run", "--json", *arguments]
-    environment = {
-        **os.environ,
-        "DAGSTER_HOME": str(world.paths.data.parent / "home"),
-        "RAG_ASSETS_DATA_DIR": str(world.paths.data),
-        "RAG_ASSETS_CHUNKING__TOKENIZER": TOKENIZER["tokenizer"],
-    }
+    home = {"DAGSTER_HOME": str(world.paths.data.parent / "home")}
     with log.open("wb") as err, log.with_suffix(".out").open("wb") as out:
         return subprocess.Popen(
-            command, env=environment, stdout=out, stderr=err, start_new_session=True
+            command,
+            env=environment(world.paths.data, home),
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
         )
 
 
@@ -193,15 +173,6 @@ def end(runs: list[subprocess.Popen[bytes]]) -> None:
         if run.poll() is None:
             os.killpg(run.pid, signal.SIGKILL)
         run.wait(DEADLINE_S)
-
-
-def finished(world: World, caplog: pytest.LogCaptureFixture) -> Outcome:
-    """The run after the kill; of usual batches, because small ones are only there to leave time for
-    it."""
-    with caplog.at_level(logging.INFO, "rag_assets"):
-        outcome = world.run(chunking=TOKENIZER)
-    assert outcome.is_success, outcome.failures or outcome.broken
-    return outcome
 
 
 def assert_same_end(world: World, undisturbed: World) -> None:
@@ -232,17 +203,13 @@ def published(world: World) -> dict[str, str]:
     ]
     files = world.bytes_of(*tables, paths.qa, paths.qa_meta)
     kept = {str(key): content for key, content in vectors(world).items()}
-    return files | kept | {key: reply.hex() for key, reply in replies(world).items()}
+    replies = contents(paths.kept, "answers")
+    return files | kept | {key: reply.hex() for key, reply in replies.items()}
 
 
 def n_vectors(world: World) -> int:
     """Vectors that are saved; the run that is to be killed may be writing just now."""
     return sum(kind.startswith("vectors ") for kind, _ in vectors(world))
-
-
-def replies(world: World) -> dict[str, bytes]:
-    """Finished replies by key."""
-    return contents(world.paths.kept, "answers")
 
 
 def asset_counts(report: Path, asset: str) -> tuple[int, int]:

@@ -4,8 +4,6 @@ afterwards."""
 import os
 import signal
 import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
@@ -18,15 +16,12 @@ from rag_assets_testing.wire.exchange import WireRequest
 from rag_assets_testing.wire.quoting_model import quoting_model
 from rag_assets_testing.world import World
 from rag_assets_tests.end_to_end.test_model_answers import MODELS, TEN_QUESTIONS
+from rag_assets_tests.faces.cli.processes import COMMAND, DEADLINE_S, wait_until
 from rag_assets_tests.rounds import first_of
-
-DEADLINE_S = 600.0
-"""Ends what hangs; far beyond what a run takes on a busy machine."""
 
 
 def command(world: World, *arguments: str) -> list[str]:
-    start = "from rag_assets.faces.cli import app; app(prog_name='rag-assets')"
-    return [sys.executable, "-c", start, *arguments, "--data", str(world.paths.data)]
+    return [*COMMAND, *arguments, "--data", str(world.paths.data)]
 
 
 def environment(server: WireServer, home: Path) -> dict[str, str]:
@@ -70,9 +65,7 @@ def test_a_run_that_is_told_to_end_does_not_wait_for_the_model(
             stderr=subprocess.PIPE,
             text=True,
         )
-        deadline = time.monotonic() + DEADLINE_S
-        while not server.requests and process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.05)
+        wait_until(lambda: server.requests or process.poll() is not None, "the first request")
         process.send_signal(ending)
         try:
             _, said = process.communicate(timeout=DEADLINE_S)

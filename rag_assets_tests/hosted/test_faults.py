@@ -36,11 +36,11 @@ MADE_OTHERWISE = {theirs.ModelAPIError, theirs.ModelHTTPError, theirs.ModelReque
 own."""
 
 
-def request_that_fails_with(error: Exception) -> None:
+def request_that_fails_with(error: Exception, access: Access = ACCESS) -> None:
     async def request() -> None:
         raise error
 
-    anyio.run(lambda: answered(request, ACCESS, timeout_s=5.0))
+    anyio.run(lambda: answered(request, access, timeout_s=5.0))
 
 
 def _not_found(body: dict[str, object]) -> Exception:
@@ -49,9 +49,9 @@ def _not_found(body: dict[str, object]) -> Exception:
     )
 
 
-def fault_of(error: Exception) -> ModelFault:
+def fault_of(error: Exception, access: Access = ACCESS) -> ModelFault:
     with pytest.raises(ModelFault) as raised:
-        request_that_fails_with(error)
+        request_that_fails_with(error, access)
     return raised.value
 
 
@@ -159,11 +159,4 @@ def test_a_fault_says_what_to_do(
 ) -> None:
     """A server that is not started, a model that is not fetched, a path that is missing: the common
     beginnings."""
-
-    async def request() -> None:
-        raise error
-
-    with pytest.raises(ModelFault) as raised:
-        anyio.run(lambda: answered(request, Access(provider, None, base_url), timeout_s=5.0))
-
-    assert str(raised.value) == message
+    assert str(fault_of(error, Access(provider, None, base_url))) == message

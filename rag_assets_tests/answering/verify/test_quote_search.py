@@ -116,10 +116,15 @@ def test_a_quote_does_not_end_inside_a_number(after: str) -> None:
         ("All of the effects were non", "All of the effects were non- significant."),
         ("All of the effects were typ", "All of the effects were typ\u200bical."),
         ("All of the cells were nai", "All of the cells were nai\u0308ve."),
+        ("the drug showed an effect [4]", "In short the drug showed an effect [5]."),
+        ("the drug showed an effect. [4]", "In short the drug showed an effect. [5]"),
+        ("the drug showed an effect [4]", "In short the drug showed an effect on nothing but [4]."),
+        ("> 18 years of age in both arms", "Of these, 18 years of age in both arms."),
     ],
 )
-def test_a_quote_does_not_part_a_compound(quote: str, text: str) -> None:
-    """ "HIV-negative" and "HIV" are opposites."""
+def test_a_quote_parts_no_compound_and_keeps_a_mark_that_changes_it(quote: str, text: str) -> None:
+    """ "HIV-negative" and "HIV" are opposites; another reference, the middle of a sentence, and
+    "more than" are not added by habit."""
     assert published(quote, text) == []
 
 
@@ -376,20 +381,6 @@ def test_the_marks_of_the_one_who_quotes_are_no_part_of_the_quote(quoted: str) -
         [quote],
         [f"{quote}."],
     )
-
-
-@pytest.mark.parametrize(
-    ("quote", "text"),
-    [
-        ("the drug showed an effect [4]", "In short the drug showed an effect [5]."),
-        ("the drug showed an effect. [4]", "In short the drug showed an effect. [5]"),
-        ("the drug showed an effect [4]", "In short the drug showed an effect on nothing but [4]."),
-        ("> 18 years of age in both arms", "Of these, 18 years of age in both arms."),
-    ],
-)
-def test_a_mark_that_changes_the_quote_is_part_of_it(quote: str, text: str) -> None:
-    """Another reference, the middle of a sentence, and "more than" are not added by habit."""
-    assert published(quote, text) == []
 
 
 def test_a_short_quote_is_evidence_only_where_it_is_the_whole_chunk() -> None:

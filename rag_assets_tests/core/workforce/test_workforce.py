@@ -30,6 +30,7 @@ from rag_assets_tests.core.workforce.worker_jobs import (
     misbehave_each,
     wait_for,
 )
+from rag_assets_tests.faces.cli.processes import wait_until
 
 LIMITS = ParseLimits(timeout_s=2, max_memory_mb=400)
 PARENT = """
@@ -172,21 +173,15 @@ def test_a_result_is_there_as_soon_as_its_item_is_done(tmp_path: Path) -> None:
 
 def test_a_killed_pipeline_leaves_no_worker_behind(tmp_path: Path) -> None:
     """An orphan that hangs keeps a core and its memory until it is found."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    parent = subprocess.Popen([sys.executable, "-c", PARENT, str(tmp_path)], env=environment)
+    parent = subprocess.Popen([sys.executable, "-c", PARENT, str(tmp_path)])
     try:
-        pids = until(
-            lambda: [int(path.stem) for path in tmp_path.glob("*.pid")],
-            lambda found: len(found) == 2,
-        )
+        wait_until(lambda: len(list(tmp_path.glob("*.pid"))) == 2, "both workers")
     finally:
         parent.kill()
         parent.wait()
 
-    alive = until(lambda: [pid for pid in pids if is_running(pid)], lambda found: not found)
-
-    assert len(pids) == 2
-    assert alive == []
+    pids = [int(path.stem) for path in tmp_path.glob("*.pid")]
+    wait_until(lambda: not any(map(is_running, pids)), "the end of both")
 
 
 def test_a_scheduler_that_is_not_there_is_told() -> None:
@@ -288,14 +283,6 @@ def test_a_cluster_without_workers_or_scheduler_ends_the_run_with_a_sentence(
 
             with pytest.raises(ClusterUnavailable, match=r"was lost\. What is finished is kept"):
                 list(found)
-
-
-def until(look: Callable[[], list[int]], is_enough: Callable[[list[int]], bool]) -> list[int]:
-    """What `look` sees once it is enough, or after a minute."""
-    deadline = time.monotonic() + 60
-    while not is_enough(found := look()) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return found
 
 
 def is_running(pid: int) -> bool:

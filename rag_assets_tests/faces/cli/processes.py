@@ -25,7 +25,7 @@ def environment(data: Path, more: Mapping[str, str] | None = None) -> dict[str, 
     }
 
 
-def wait_until(happened: Callable[[], bool], what: str) -> None:
+def wait_until(happened: Callable[[], object], what: str) -> None:
     deadline = time.monotonic() + DEADLINE_S
     while not happened():
         assert time.monotonic() < deadline, f"waited in vain for {what}"

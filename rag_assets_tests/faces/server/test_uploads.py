@@ -1,6 +1,5 @@
 """Papers that come and go over HTTP, with the runs that follow."""
 
-import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -9,6 +8,7 @@ import pytest
 
 from rag_assets.faces.server import dependencies
 from rag_assets_testing.world import World
+from rag_assets_tests.faces.cli.processes import wait_until
 from rag_assets_tests.faces.server.live import Live, served
 
 FACT = "Kelp forests lost 40% of their canopy in three summers of warm water."
@@ -16,7 +16,6 @@ PAPER = (
     f"Kelp and warm water\n\n1 Results\n\n{FACT} The loss was greatest near the surface.\n".encode()
 )
 QUESTION = "How much of their canopy did kelp forests lose?"
-DEADLINE_S = 240.0
 
 
 @pytest.fixture
@@ -33,13 +32,12 @@ def sent(live: Live, name: str, content: bytes) -> httpx2.Response:
 
 def ended(client: httpx2.Client, run_id: str) -> Mapping[str, Any]:
     """The run when it is over."""
-    deadline = time.monotonic() + DEADLINE_S
-    while time.monotonic() < deadline:
-        run: Mapping[str, Any] = client.get(f"/api/runs/{run_id}").json()
-        if run["state"] in ("succeeded", "failed"):
-            return run
-        time.sleep(0.2)
-    raise TimeoutError(f"run {run_id} is not over after {DEADLINE_S:g} s")
+
+    def run() -> Any:
+        return client.get(f"/api/runs/{run_id}").json()
+
+    wait_until(lambda: run()["state"] in ("succeeded", "failed"), f"the end of run {run_id}")
+    return run()
 
 
 def found_in(live: Live) -> set[str]:

@@ -11,8 +11,10 @@ from rag_assets.engine import open_engine
 from rag_assets.library.reading.reader import Reader
 from rag_assets_testing.world import QUESTIONS, TOPICS, World, made_once
 from rag_assets_tests import demo_papers
+from rag_assets_tests.end_to_end.conftest import world
 from rag_assets_tests.parsing.drawn_paper import draw_paper
 
+__all__ = ["world"]
 DRAWN = "drawn"
 """TEI with coordinates and the PDF of two columns that it was made with, on several pages."""
 BROKEN = "broken"
@@ -33,12 +35,6 @@ def built(for_all_processes: Path, built_model: Path) -> World:
         assert world.run().is_success
 
     return made_once(for_all_processes / "reading world", make)
-
-
-@pytest.fixture
-def world(built: World, tmp_path: Path) -> World:
-    """A copy of the built world, to be changed."""
-    return built.copy_to(tmp_path)
 
 
 @pytest.fixture(scope="session")

@@ -68,8 +68,6 @@ def test_another_wording_than_the_pdfs_is_marked_as_its_paragraph(
     reader: Reader, world: World
 ) -> None:
     """Marking other words than the quoted ones would be worse than marking the paragraph."""
-    from rag_assets_tests.library.reading.conftest import opened
-
     section = next(
         one for one in reader.paper(DRAWN).sections if one.page_start
     )  # the title page has none

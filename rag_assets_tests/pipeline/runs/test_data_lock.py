@@ -1,10 +1,7 @@
 """Who may write a data folder, with Dagster's history in a real Postgres."""
 
-import os
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,6 +11,7 @@ import pytest
 
 from rag_assets.core.errors import BusyDataFolder
 from rag_assets.pipeline.runs.locks import only_run
+from rag_assets_tests.faces.cli.processes import wait_until
 
 pgserver = pytest.importorskip("pgserver", reason="has no wheel for this Python")
 pytest.importorskip("dagster_postgres", reason="the extra postgres is not installed")
@@ -52,15 +50,9 @@ def test_with_postgres_two_machines_never_write_one_folder_and_a_killed_run_hold
 ) -> None:
     """A lock of a file is not seen by the other machines of a shared disk: both would publish."""
     data, there = tmp_path / "data", tmp_path / "held"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    other = subprocess.Popen(
-        [sys.executable, "-c", HOLDER, str(home), str(data), str(there)], env=environment
-    )
+    other = subprocess.Popen([sys.executable, "-c", HOLDER, str(home), str(data), str(there)])
     try:
-        deadline = time.monotonic() + 60
-        while not there.exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        wait_until(there.exists, "the lock")
         (data / ".write.lock").unlink()  # as on a disk whose locks other machines do not see
 
         with dg.DagsterInstance.from_config(str(home)) as instance:
@@ -68,7 +60,7 @@ def test_with_postgres_two_machines_never_write_one_folder_and_a_killed_run_hold
                 pass
             with only_run(instance, tmp_path / "another", patience_s=0):
                 pass
-            os.kill(other.pid, signal.SIGKILL)
+            other.kill()
             with only_run(instance, data, patience_s=30):
                 held = True
     finally:

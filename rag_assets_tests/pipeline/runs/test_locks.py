@@ -1,9 +1,7 @@
 """Which runs are alive: real processes, killed without a chance to tidy up."""
 
-import os
 import subprocess
 import sys
-import time
 from datetime import timedelta
 from pathlib import Path
 
@@ -19,6 +17,7 @@ from rag_assets.pipeline.runs.locks import (
     living_runs,
     recorded_as_alive,
 )
+from rag_assets_tests.faces.cli.processes import wait_until
 
 PAST_OUR_COMMAND_LINE = """
 import sys
@@ -28,7 +27,6 @@ job = build_defs(overrides={"data_dir": sys.argv[1]}).resolve_job_def("everythin
 with dg.DagsterInstance.from_config(sys.argv[2]) as instance:
     job.execute_in_process(instance=instance, asset_selection=[dg.AssetKey("parsed_index")])
 """
-DEADLINE_S = 120.0
 STATUS = dg.DagsterRunStatus
 
 
@@ -51,14 +49,10 @@ def test_a_run_that_dagster_started_holds_the_queue_no_longer_than_its_process_l
         instance.get_run_ids()
         process = subprocess.Popen(
             [sys.executable, "-c", PAST_OUR_COMMAND_LINE, str(data), str(home)],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
             stderr=subprocess.DEVNULL,
         )
         request.addfinalizer(process.kill)
-        deadline = time.monotonic() + DEADLINE_S
-        while not living_runs(instance):  # it waits for the data folder then, within its resources
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        wait_until(lambda: living_runs(instance), "a run that waits for the data folder")
         (run_id,) = living_runs(instance)
         end_dead_runs(instance)
         while_alive = status_of(instance, run_id)

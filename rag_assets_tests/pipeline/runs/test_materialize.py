@@ -131,7 +131,7 @@ def test_a_killed_run_is_ended_in_the_history_by_the_next(data: Path, tmp_path: 
         job = build_defs().resolve_job_def("everything")
         run_id = instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED).run_id
     with FileLock(folder / f"{run_id}.lock"):  # as its process holds it
-        materialize("parsed_index", {"data_dir": str(other_data(tmp_path))})
+        materialize("parsed_index", {"data_dir": str(data_folder(tmp_path / "other"))})
         status_alive = status_of(run_id)
     (folder / f"{run_id}.lock").touch()  # a killed process leaves the file, and no lock
 
@@ -139,12 +139,6 @@ def test_a_killed_run_is_ended_in_the_history_by_the_next(data: Path, tmp_path: 
 
     assert status_alive is dg.DagsterRunStatus.STARTED, "a run that is alive is left alone"
     assert status_of(run_id) is dg.DagsterRunStatus.FAILURE
-
-
-def other_data(root: Path) -> Path:
-    (root / "other" / "papers").mkdir(parents=True)
-    (root / "other" / "papers" / "a.txt").write_text("Ferritin rose in swimmers.")
-    return root / "other"
 
 
 def status_of(run_id: str) -> dg.DagsterRunStatus:

@@ -3,8 +3,7 @@ Dagster's history."""
 
 import os
 import signal
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import dagster as dg
@@ -21,9 +20,9 @@ from rag_assets.pipeline.runs.requests import (
 )
 from rag_assets_testing.world import TOKENIZER, World
 from rag_assets_tests.end_to_end.conftest import built, world
+from rag_assets_tests.faces.cli.processes import wait_until
 
 __all__ = ["built", "world"]
-DEADLINE_S = 240.0
 NO_RUN = "5f0c7a52-0000-4000-8000-000000000000"
 QUEUED = ("queued", "It begins when no other run writes the data folder.")
 
@@ -39,16 +38,8 @@ def settings_of(data: Path) -> Settings:
     return Settings.model_validate({"data_dir": str(data), **TOKENIZER})
 
 
-def until(found: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + DEADLINE_S
-    while not found():
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"not so after {DEADLINE_S:g} s")
-        time.sleep(0.1)
-
-
 def ended(runs: RunRequests, run_id: str) -> RunProgress:
-    until(lambda: runs.progress(run_id).is_over)
+    wait_until(lambda: runs.progress(run_id).is_over, "its end")
     return runs.progress(run_id)
 
 
@@ -65,7 +56,7 @@ def test_requests_share_a_run_until_it_begins(world: World, runs: RunRequests) -
     with only_writer(world.paths.data, patience_s=0):
         first, second = runs.ask(), runs.ask()
         waiting = runs.progress(first)
-    until(lambda: runs.progress(first).state == "running")
+    wait_until(lambda: runs.progress(first).state == "running", "its beginning")
     third, fourth = runs.ask(), runs.ask()
 
     last = ended(runs, third)
@@ -78,18 +69,9 @@ def test_requests_share_a_run_until_it_begins(world: World, runs: RunRequests) -
     assert last.steps[0].asset == "parsed_index"
     assert "qa" not in {step.asset for step in last.steps}
     assert last.seconds > 0
-
-
-def test_a_requested_run_is_a_run_of_dagsters_history(world: World, runs: RunRequests) -> None:
-    """Two histories disagree: the one of the server would not show in the UI."""
-    run_id = runs.ask()
-    ended(runs, run_id)
-
     with dg.DagsterInstance.from_config(str(world.paths.dagster)) as instance:
-        [run] = instance.get_runs()
-
-    assert run.run_id == run_id
-    assert run.tags["rag_assets/started_by"] == "rag-assets serve"
+        history = {run.run_id: run.tags["rag_assets/started_by"] for run in instance.get_runs()}
+    assert history == dict.fromkeys([first, third], "rag-assets serve"), "the one the UI shows"
 
 
 def test_a_run_that_was_waiting_when_its_server_ended_goes_on_and_is_followed(
@@ -98,7 +80,7 @@ def test_a_run_that_was_waiting_when_its_server_ended_goes_on_and_is_followed(
     """A paper that was uploaded before the server stopped would never be indexed."""
     with only_writer(world.paths.data, patience_s=0):
         waiting = runs.ask()
-        until(lambda: is_locked(world, waiting))
+        wait_until(lambda: is_locked(world, waiting), "its lock")
         runs.close()
         next_server = RunRequests(settings_of(world.paths.data))
         queued = next_server.progress(waiting)
@@ -112,7 +94,7 @@ def test_a_run_that_cannot_begin_has_failed(world: World, runs: RunRequests) -> 
     """The page would wait for it for ever."""
     with only_writer(world.paths.data, patience_s=0):
         run_id = runs.ask()
-        until(lambda: is_locked(world, run_id))
+        wait_until(lambda: is_locked(world, run_id), "its lock")
         os.kill(runs._processes[run_id].pid, signal.SIGKILL)
         found = ended(runs, run_id)
 

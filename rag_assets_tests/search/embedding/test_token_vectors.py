@@ -18,7 +18,6 @@ from rag_assets.search.embedding.token_vectors import (
     N_BYTES,
     LocalTokenEncoder,
     PassageTokens,
-    TokenEncoder,
     TokenStore,
     TokenVectors,
     codes_of,
@@ -36,15 +35,15 @@ from rag_assets_tests.search.embedding.reference_texts import LONG, QUESTION, TE
 
 
 @pytest.fixture(scope="module")
-def tokens(models_folder: Path) -> TokenEncoder:
+def encoder(models_folder: Path) -> LocalTokenEncoder:
     return open_token_encoder(INT8, models_folder, n_threads=2)
 
 
-def test_a_token_stands_where_its_word_stands(tokens: TokenEncoder) -> None:
+def test_a_token_stands_where_its_word_stands(encoder: LocalTokenEncoder) -> None:
     """A sentence is scored by the tokens within it: shifted places would score its neighbours."""
     text = "Ferritin  fell — in 40 % of naïve mice."
 
-    (encoded,) = tokens.encode([text], "passage")
+    (encoded,) = encoder.encode([text], "passage")
 
     words = [text[start:end] for start, end in encoded.spans.tolist()]
     assert "".join(words) == text.replace(" ", "")
@@ -74,9 +73,11 @@ def test_tokens_and_the_pooled_vector_come_from_one_pass(
     assert np.array_equal(np.stack([vector for vector, _ in encoded]), int8.embed_passages(TEXTS))
 
 
-def test_what_the_model_does_not_read_has_no_token(tokens: TokenEncoder, int8: Embedder) -> None:
+def test_what_the_model_does_not_read_has_no_token(
+    encoder: LocalTokenEncoder, int8: Embedder
+) -> None:
     """A place after the last token that is read would be scored by no vector at all."""
-    encoded, empty = tokens.encode([LONG, ""], "passage")
+    encoded, empty = encoder.encode([LONG, ""], "passage")
 
     assert len(encoded.vectors) == len(encoded.spans) == int8.facts.max_tokens - 2
     assert empty.vectors.shape == (0, int8.facts.dimension)
@@ -143,11 +144,6 @@ def test_kept_vectors_stay_within_their_bound() -> None:
 
 
 PASSAGES = ["Ferritin fell in all groups.", "Iron rose.", "", "Bridges carry loads."]
-
-
-@pytest.fixture(scope="module")
-def encoder(models_folder: Path) -> LocalTokenEncoder:
-    return open_token_encoder(INT8, models_folder, n_threads=2)
 
 
 def store_in(folder: Path, identity: str = "model") -> TokenStore:

@@ -146,14 +146,10 @@ def test_beyond_the_bound_the_model_not_used_for_longest_goes(tmp_path: Path) ->
     assert [n_missing(tmp_path, model) for model in (*models, NEW)] == [90, 90, 90, 0]
 
 
-def opened_cache(folder: Path, embedder: HashedEmbedder) -> VectorCache:
-    return VectorCache(KeptFile(folder / "vectors.sqlite3"), embedder.facts)
-
-
 def test_only_missing_texts_are_embedded(tmp_path: Path) -> None:
     """An edit of one paper must cost that paper's passages, not the corpus."""
     embedder = HashedEmbedder()
-    cache = opened_cache(tmp_path, embedder)
+    cache = opened(tmp_path, embedder)
     embed_missing(cache, embedder, ["one", "two"], batch_size=8)
     reports: list[tuple[int, int]] = []
 
@@ -174,7 +170,7 @@ def test_wrong_vectors_are_found_before_they_are_published(tmp_path: Path) -> No
     """An infinite or short vector makes its passage unfindable, or found by everything; a false
     alarm costs a good paper."""
     embedder = HashedEmbedder()
-    cache = opened_cache(tmp_path, embedder)
+    cache = opened(tmp_path, embedder)
     texts = ["right", "not a number", "short", "empty", "also right"]
     vectors = embedder.embed_passages(texts)
     vectors[1, 4] = np.nan

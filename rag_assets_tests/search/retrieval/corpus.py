@@ -26,6 +26,7 @@ from rag_assets.search.retrieval.paper_names import PaperNames
 from rag_assets.search.retrieval.queries import QueryPlanner
 from rag_assets.search.retrieval.ranking import DenseSearch
 from rag_assets.search.retrieval.search import Searcher
+from rag_assets_tests.corpus.chunking.papers import WordCounter, words_and_two
 from rag_assets_tests.search.indexing.folders import update_index
 from rag_assets_tests.search.indexing.rows import DIMENSION, bag_of_words
 
@@ -36,26 +37,13 @@ class HashedWords:
     identity = "hashed-words"
     facts = EmbedderFacts(identity, DIMENSION, 256, "words")
 
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        return [len(text.split()) + 2 for text in texts]
+    count_tokens = staticmethod(words_and_two)
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         return np.stack([bag_of_words(text) for text in texts])
 
     def embed_query(self, text: str) -> Vectors:
         return bag_of_words(text)
-
-
-class WordCounter:
-    """One token a word."""
-
-    name = "words"
-
-    def count(self, text: str) -> int:
-        return len(text.split())
-
-    def count_all(self, texts: Sequence[str]) -> list[int]:
-        return [self.count(text) for text in texts]
 
 
 def chunk_of(
