@@ -82,19 +82,6 @@ def test_what_did_not_change_is_opened_once(publication: Publication) -> None:
     assert opened.is_closed
 
 
-def test_the_next_question_is_asked_of_what_was_published(publication: Publication) -> None:
-    """A server runs for weeks; without this it would answer from papers that were withdrawn."""
-    with publication.snapshots() as snapshots:
-        first = asked(snapshots)
-        publication.publish("two", "two")
-
-        second = asked(snapshots)
-
-        assert (first.content, second.content) == ("one", "two")
-        assert (first.is_closed, second.is_closed) == (True, False)
-    assert second.is_closed
-
-
 def test_a_question_under_way_ends_on_what_it_began_with(publication: Publication) -> None:
     """Its chunks would be looked up in tables that do not have them; closed under it, it would
     fail."""

@@ -35,18 +35,12 @@ def test_the_name_of_a_file_is_taken_apart_where_its_words_meet(paper_id: str, w
         ("Did the CEO of Foot Locker resign? Does it say why?", "ceo foot locker"),
         ("does it bind SARS-CoV-2 well", "sars-cov-2"),
         ("What is the revenue?", ""),
+        ("What Was The Adjusted Margin Of Boeing In The Second Half", ""),
     ],
 )
 def test_a_name_is_a_word_with_a_capital_that_starts_no_sentence(question: str, names: str) -> None:
     """Else every first word would be compared with the titles of all papers."""
     assert words_written_as_names(question) == set(names.split())
-
-
-def test_title_case_marks_no_names() -> None:
-    """In "What Was The Adjusted Margin In The Second Half" each word would be taken for a name."""
-    assert (
-        words_written_as_names("What Was The Adjusted Margin Of Boeing In The Second Half") == set()
-    )
 
 
 def test_a_name_with_lowered_digits_is_the_one_with_plain_ones() -> None:
@@ -75,16 +69,12 @@ def test_a_name_with_lowered_digits_is_the_one_with_plain_ones() -> None:
         ("the second quarter of fiscal 2022", "2022 q2"),
         ("BOEING 2022 10K", "2022"),
         ("dated 2022-07-01", "2022"),
+        ("AMCOR 2023Q2 10Q", "2023 q2"),
     ],
 )
 def test_years_and_quarters_are_read_in_the_ways_they_are_written(text: str, periods: str) -> None:
     """A question about Q2 of FY23 would not find the report that its file calls 2023Q2."""
     assert periods_in(text) == set(periods.split())
-
-
-def test_the_form_of_a_report_is_no_year() -> None:
-    """ "2023Q2 10Q" would be a report about 2010."""
-    assert periods_in("AMCOR 2023Q2 10Q") == {"2023", "q2"}
 
 
 @pytest.mark.parametrize(

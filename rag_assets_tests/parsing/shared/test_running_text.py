@@ -12,15 +12,6 @@ def page(number: int, header: str) -> list[PlacedLine]:
     return [PlacedLine(header, 0.05), *body, PlacedLine(f"{number + 1}", 0.95)]
 
 
-def test_a_header_and_the_page_numbers_are_running_text() -> None:
-    """A journal name in every chunk makes all chunks look alike to both indexes."""
-    pages = [page(number, "Journal of Tests") for number in range(6)]
-
-    found = running_lines(pages)
-
-    assert found == [frozenset({0, 8})] * 6
-
-
 def test_text_on_half_of_the_pages_or_less_is_kept() -> None:
     """A refrain of the text must not be lost."""
     pages = [

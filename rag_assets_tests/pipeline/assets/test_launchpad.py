@@ -27,7 +27,6 @@ def refusal(config: dict[str, Any]) -> str:
     ("config", "said"),
     [
         ({"chunking": {"max_tokenz": 900}}, 'Received unexpected config entry "max_tokenz"'),
-        ({"chunkng": {}}, 'Received unexpected config entry "chunkng"'),
         ({"chunking": {"max_tokens": "many"}}, 'is not valid for expected type "Int"'),
         ({"retrieval": {"fusion": "convx"}}, "not in enum type retrieval_fusion got convx"),
         (
