@@ -1,5 +1,6 @@
 """Servers of tests: each listens on 127.0.0.1 for the length of a `with` block."""
 
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,3 +18,11 @@ def listening(handler: Callable[..., Any], port: int = 0) -> Iterator[ThreadingH
         finally:
             http.shutdown()
             thread.join()
+
+
+def free_port() -> int:
+    """A port at which nothing listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

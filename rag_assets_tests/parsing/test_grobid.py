@@ -1,6 +1,5 @@
 """PDFs that GROBID reads: what is sent, what is kept, and what happens when the server fails."""
 
-import socket
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +11,7 @@ from rag_assets.core.errors import ServiceUnavailable
 from rag_assets.core.incremental import UpdatePlan
 from rag_assets.core.settings import ParseLimits
 from rag_assets.parsing import grobid
+from rag_assets_testing.listening import free_port
 from rag_assets_testing.papers.pdf import page_of, prose
 from rag_assets_testing.papers.tei import tei
 from rag_assets_tests.kept_entries import contents
@@ -239,16 +239,9 @@ def test_a_server_that_dies_costs_no_finished_paper_and_not_the_time_of_all_othe
     assert (set(corpus.index["source"].to_pylist()), corpus.server.n_pdfs) == ({"tei"}, 2 + 5 + 8)
 
 
-def closed_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port: int = taken.getsockname()[1]
-        return port
-
-
 def test_a_server_that_is_down_is_named_with_its_setting_and_the_remedy(corpus: Corpus) -> None:
     """All papers would be read by the lesser reader, and nobody would know."""
-    address = f"http://127.0.0.1:{closed_port()}"
+    address = f"http://127.0.0.1:{free_port()}"
 
     with pytest.raises(ServiceUnavailable) as raised:
         corpus.read(grobid=address)
@@ -278,7 +271,7 @@ def test_pdfs_go_through_no_proxy_of_the_environment(
     corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A paper on the way to this machine has no business on another one."""
-    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{closed_port()}")
+    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{free_port()}")
 
     corpus.read()
 

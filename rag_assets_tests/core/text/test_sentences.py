@@ -41,11 +41,22 @@ def sentences_of(text: str) -> list[str]:
             ],
         ),
         ("First part\n\nSecond part", ["First part", "Second part"]),
+        (
+            "It fell, p < .05. The rest did not, p > .1. It is <10 or >20 here. Then more.",
+            [
+                "It fell, p < .05.",
+                "The rest did not, p > .1.",
+                "It is <10 or >20 here.",
+                "Then more.",
+            ],
+        ),
         ("", []),
     ],
 )
-def test_scientific_abbreviations_do_not_end_a_sentence(text: str, sentences: list[str]) -> None:
-    """A sentence cut at "Eq." is a quote nobody can read."""
+def test_abbreviations_and_relations_are_no_ends_and_no_brackets(
+    text: str, sentences: list[str]
+) -> None:
+    """A sentence cut at "Eq." is a quote nobody can read; from "<" to the next ">" none would end."""
     assert sentences_of(text) == sentences
 
 
@@ -71,18 +82,6 @@ def test_statistics_in_brackets_do_not_end_a_sentence(sentence: str) -> None:
         sentence,
         "The rest did not.",
         "It was (too).",
-        "Then more.",
-    ]
-
-
-def test_a_relation_is_no_bracket() -> None:
-    """From "<" to the next ">" no sentence would end, over half a page of results."""
-    text = "It fell, p < .05. The rest did not, p > .1. It is <10 or >20 here. Then more."
-
-    assert sentences_of(text) == [
-        "It fell, p < .05.",
-        "The rest did not, p > .1.",
-        "It is <10 or >20 here.",
         "Then more.",
     ]
 

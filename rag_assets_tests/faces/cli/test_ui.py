@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 from rag_assets.core.incremental import only_writer
 from rag_assets.faces.cli import app
+from rag_assets_testing.listening import free_port
 from rag_assets_tests.faces.cli.processes import COMMAND, DEADLINE_S, environment, wait_until
 
 
@@ -38,13 +39,6 @@ def taken_port() -> Iterator[int]:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
         yield listening.getsockname()[1]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 NO_RUN_GOES_FAR = {
