@@ -6,6 +6,7 @@ would; the rest by replacing the one domain function whose mistakes they are the
 
 import csv
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 
 from rag_assets.answering import pipeline
 from rag_assets.answering.drafts import WITHHELD
+from rag_assets.core.domain import Claim
 from rag_assets.core.table_files import read_provenance, write_table
 from rag_assets_testing.world import QUESTIONS, World
 
@@ -39,6 +41,20 @@ def test_a_damaged_row_is_not_published_again(world: World) -> None:
     assert world.bytes_of(world.paths.qa) == published
 
 
+def sabotage_answers(monkeypatch: pytest.MonkeyPatch, change: Callable[[Claim], Claim]) -> None:
+    """Let the engine's own verification pass everything through, changed."""
+    verify = pipeline.verify
+
+    def careless(*arguments: Any) -> Any:
+        verified = verify(*arguments)
+        outcomes = [
+            replace(one, claim=change(one.claim)) if one.claim else one for one in verified.outcomes
+        ]
+        return replace(verified, outcomes=tuple(outcomes))
+
+    monkeypatch.setattr(pipeline, "verify", careless)
+
+
 def test_an_answer_that_breaks_a_promise_costs_no_other(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -47,19 +63,9 @@ def test_an_answer_that_breaks_a_promise_costs_no_other(
     where = str(QUESTIONS[1]["question"])
     others = [QUESTIONS[1] | {"id": f"b{n}", "question": f"{where} ({n})"} for n in range(4)]
     world.write_questions([QUESTIONS[0], *others])
-    verify = pipeline.verify
-
-    def careless(*arguments: Any) -> Any:
-        verified = verify(*arguments)
-        outcomes = [
-            replace(one, claim=replace(one.claim, text=one.claim.text.replace("12%", "21%")))
-            if one.claim
-            else one
-            for one in verified.outcomes
-        ]
-        return replace(verified, outcomes=tuple(outcomes))
-
-    monkeypatch.setattr(pipeline, "verify", careless)
+    sabotage_answers(
+        monkeypatch, lambda claim: replace(claim, text=claim.text.replace("12%", "21%"))
+    )
 
     outcome = world.run()
 
