@@ -190,10 +190,9 @@ def shares(of_scores: Array) -> Array:
     return np.asarray(1 / (1 + np.exp(-np.clip(of_scores, -30, 30))), np.float32)
 
 
-def loss_and_gradient(weights: Weights, batch: Batch, kept: Array) -> tuple[Array, Array, Weights]:
-    """The scores of labels and of marks, as `question_reader.scores` gives them, and the gradient
-    of the loss (cross-entropy). kept: factors of the hidden units (dropout), shape (n_questions, 1,
-    n_hidden)."""
+def gradient_of(weights: Weights, batch: Batch, kept: Array) -> Weights:
+    """The gradient of the loss (cross-entropy) of what `question_reader.scores` says of a batch.
+    kept: factors of the hidden units (dropout), shape (n_questions, 1, n_hidden)."""
     # forward
     mask = batch.mask[:, :, np.newaxis]
     lengths = mask.sum(axis=1)
@@ -224,7 +223,7 @@ def loss_and_gradient(weights: Weights, batch: Batch, kept: Array) -> tuple[Arra
     by_hidden[:, 1:] += by_near[:, :-1, 2 * N_HIDDEN :]
     by_before = by_hidden * (before > 0) * mask * kept
     by_mean_state = by_before.sum(axis=1)
-    gradient = {
+    return {
         "tokens": np.tensordot(batch.states, by_before, ([0, 1], [0, 1])),
         "context": mean_state.T @ by_mean_state,
         "constant": by_mean_state.sum(axis=0),
@@ -234,7 +233,6 @@ def loss_and_gradient(weights: Weights, batch: Batch, kept: Array) -> tuple[Arra
         "marks": np.tensordot(near, by_mark, ([0, 1], [0, 1])),
         "mark_constant": by_mark.sum(axis=(0, 1)),
     }
-    return of_labels, of_marks, gradient
 
 
 def trained(examples: Sequence[Example], seed: int) -> Weights:
@@ -248,7 +246,7 @@ def trained(examples: Sequence[Example], seed: int) -> Weights:
             step += 1
             rate = RATE * min(1, step / 100) * (1 - 0.95 * step / n_steps)
             kept = (random.random((len(batch.asked), 1, N_HIDDEN)) > DROPPED) / (1 - DROPPED)
-            _, _, gradient = loss_and_gradient(weights, batch, kept.astype(np.float32))
+            gradient = gradient_of(weights, batch, kept.astype(np.float32))
             for name, (first, second) in moments.items():
                 first += 0.1 * (gradient[name] - first)
                 second += 0.001 * (gradient[name] ** 2 - second)

@@ -116,6 +116,11 @@ def test_most_of_a_title_does_not_name_what_was_developed(asking: Asking) -> Non
     assert asking.said("Who developed the copper scale?", title_page(revisited)) == []
 
 
+def test_who_made_a_thing_that_is_not_named_is_on_no_title_page(asking: Asking) -> None:
+    """The authors of the only paper would be given for its makers."""
+    assert asking.said("Who developed this test?", title_page(SHEEP_PAGE)) == []
+
+
 def test_where_and_when_are_asked_of_the_paper_that_is_named(asking: Asking) -> None:
     """The other paper's date is no answer."""
     assert asking.said("Where was FlockTrack published?") == ["Published in: Herds"]

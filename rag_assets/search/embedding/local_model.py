@@ -3,7 +3,7 @@ these, and the folders with ONNX models that are built from them once.
 
 A built folder gets its final name only when it is complete, and it is checked each time it is used.
 So a kill, a full disk or a damaged file leads to another build (a few seconds), never to a wrong
-model. `onnx_graph` writes the graph, `base` runs it.
+model. `onnx_graph` writes the graph, `base.loaded_bert` loads it.
 
 Each text is embedded by itself on one thread, and several texts at the same time. A quantised model
 takes its scales from all texts of a batch, so in a batch a vector would depend on the other texts.

@@ -12,7 +12,8 @@ processes share them. `local_model` runs the model.
 
 The usual libraries load the 250,000 pieces of the tokenizer in half a second and take 200 MB
 (docs/adr/0033); a question should not need that. Here the pieces are two dictionaries, of which
-English needs the smaller one, and the pieces of words seen before are cached. Source: Kudo 2018, "Subword Regularization".
+English needs the smaller one, and the pieces of words seen before are cached. Source: Kudo 2018,
+"Subword Regularization".
 """
 
 import math

@@ -70,6 +70,8 @@ def papers_meant(
     """
     if dois := dois_in(question.replace("?", " ")):
         return {paper: 1.0 for paper, facts in papers.items() if facts.doi in dois}
+    if QuestionKind.MAKER in asked.kinds:
+        return dict.fromkeys(sorted(papers_named(asked.works, papers, in_full=True)), 1.0)
     years = list(years_asked_for(question)) if asked.asks_for_titles else []
     fitting = {
         paper: facts
@@ -85,10 +87,8 @@ def papers_meant(
         return None
     if not asked.works:
         return _by_first_author(fitting, asked.persons)
-    is_made = QuestionKind.MAKER in asked.kinds
-    named = papers_named(asked.works, fitting, in_full=is_made)
-    named = named or frozenset(works_compared(question, fitting))
-    if named or is_made:
+    named = papers_named(asked.works, fitting) or works_compared(question, fitting)
+    if named:
         return dict.fromkeys(sorted(named), 1.0)
     return _papers_described(question, asked, fitting)
 

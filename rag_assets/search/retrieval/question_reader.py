@@ -39,11 +39,13 @@ KINDS = {
     "maker": QuestionKind.MAKER,
 }
 _ELSEWHERE = {"related", "maker"}
+"""Labels of questions about something else than the paper that they name."""
 LABELS = (*LINES, *KINDS)
 """In the order of the columns of the weights."""
 MARKS = ("work", "person")
 """What a token may be a part of: the name of a work, or of a person by whom it is."""
 SHARPNESS = 3.0
+"""The higher it is, the nearer is the pooled score of all tokens to the highest of them."""
 LEAST_LABEL, LEAST_MARK = -1.0, -0.5
 """Scores from which a label and a mark count. Below 0, because more questions about content were
 trained on than people ask."""
