@@ -4,7 +4,7 @@ request.
 A new provider is a row of `PROVIDERS` and a field in `ModelAccessSettings`. pydantic-ai's classes
 are named as `module:class`; they are imported when a model is opened.
 
-Keys come from the environment or `.env` (`settings.environment`). They stay inside `Access` and are
+Keys come from the environment or `.env` (`settings.key_for`). They stay inside `Access` and are
 given to a provider's client only: they are never logged, stored or shown.
 """
 
@@ -18,7 +18,7 @@ from pydantic import SecretStr
 
 from rag_assets.core.errors import InvalidSettings, MissingKey
 from rag_assets.core.incremental import fingerprint
-from rag_assets.core.settings import environment
+from rag_assets.core.settings import environment, key_for
 
 if TYPE_CHECKING:
     from pydantic_ai.profiles import ModelProfile
@@ -263,32 +263,27 @@ def require_access(provider: str) -> Access:
     """The key and address of `provider`.
 
     Raises MissingKey if a key is needed and none is set, InvalidSettings for an invalid key or
-    address.
+    address, and as `key_for`.
     """
-    provider_facts, variables = PROVIDERS[provider], environment()
-    keys = (variables.get(name, "").strip() for name in provider_facts.key_variables)
-    key = next(filter(None, keys), None)
-    if key is not None and not _KEY.fullmatch(key):
-        raise InvalidSettings(
-            f"The key of {provider} ({' or '.join(provider_facts.key_variables)}) holds blanks, line breaks or characters that "
-            "no key has. Copy the key again, and nothing else."
-        )
-    base_url = (
-        variables.get(provider_facts.base_url_variable, "").strip().rstrip("/")
-        or provider_facts.base_url
-    )
+    provider_facts = PROVIDERS[provider]
+    written = environment().get(provider_facts.base_url_variable, "")
+    base_url = written.strip().rstrip("/") or provider_facts.base_url
     if not is_address(base_url):
         raise InvalidSettings(
             f"{provider_facts.base_url_variable} is not an address. Write it as http://host:port or https://host, with a path "
             "if the server needs one."
         )
-    access = Access(
-        provider,
-        SecretStr(key) if key else None,
-        base_url.removesuffix(provider_facts.path) + provider_facts.path,
-    )
+    base_url = base_url.removesuffix(provider_facts.path) + provider_facts.path
+    other = written if base_url != provider_facts.base_url else ""
+    key = key_for(provider_facts.base_url_variable, other, provider_facts.key_variables)
+    if key and not _KEY.fullmatch(key):
+        raise InvalidSettings(
+            f"The key of {provider} ({' or '.join(provider_facts.key_variables)}) holds blanks, line breaks or characters that "
+            "no key has. Copy the key again, and nothing else."
+        )
+    access = Access(provider, SecretStr(key) if key else None, base_url)
     is_own_server = provider_facts.own_server_sdk is not None and access.server
-    if key is None and provider_facts.needs_key and not is_own_server:
+    if not key and provider_facts.needs_key and not is_own_server:
         raise MissingKey.of(provider, provider_facts.key_variables)
     return access
 

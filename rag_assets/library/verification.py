@@ -20,6 +20,7 @@ from rag_assets.core.incremental import damaged_lines, file_sha256, is_being_wri
 from rag_assets.core.kept import drop_damaged
 from rag_assets.core.paper_tables import Manifest, files_by_key, manifest_file
 from rag_assets.core.settings import Paths, Settings
+from rag_assets.core.settings.paths import OPENING_LOCK, says_nothing
 from rag_assets.core.table_files import shard_file
 from rag_assets.parsing.known_files import KnownFiles
 from rag_assets.search.embedding.local_model import CHECK_RECORD, MODEL_MANIFEST, damage_of
@@ -65,6 +66,7 @@ def _seeming_damages(settings: Settings) -> Iterator[Damage]:
     for file, problem in chain(
         chain.from_iterable(map(_damaged_in_index, indexes)),
         _damaged_databases(paths),
+        _emptied(paths.dagster),
         _damaged_json(paths),
         ((file, _MISSING) for file in _missing(paths, indexes)),
         _damaged_answers(paths.qa, paths.qa_meta),
@@ -109,6 +111,13 @@ def _damaged_json(paths: Paths) -> Iterator[DamagedFile]:
     for file in [*sorted(paths.cache.glob("*.json")), paths.latest_evaluation]:
         if file not in of_tables and file.exists() and read_sealed(file) is None:
             yield file, "is damaged"
+
+
+def _emptied(home: Path) -> Iterator[DamagedFile]:
+    """The dagster.yaml of the history, which our commands never leave empty."""
+    config = home / "dagster.yaml"
+    if (home / OPENING_LOCK).exists() and says_nothing(config):
+        yield config, "is missing or empty"
 
 
 def _damaged_reports(paths: Paths) -> Iterator[DamagedFile]:

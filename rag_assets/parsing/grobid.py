@@ -25,7 +25,7 @@ from rag_assets.core.domain import SourceFormat
 from rag_assets.core.errors import InvalidSettings, ServiceUnavailable, UnreadableDocument
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import KeptFile
-from rag_assets.core.settings import ParsingSettings
+from rag_assets.core.settings import ParsingSettings, tell_origin
 from rag_assets.hosted.access import is_address
 from rag_assets.parsing.attempts import ParseJob
 from rag_assets.parsing.discovery import Paper, PaperFile
@@ -255,6 +255,7 @@ async def _connected(settings: ParsingSettings) -> AsyncIterator[_GrobidServer]:
         raise InvalidSettings(
             "parsing.grobid is not an address. Write it as http://host:port or https://host, without a password."
         )
+    tell_origin("parsing.grobid", settings.grobid)
     async with httpx2.AsyncClient(
         base_url=settings.grobid,
         timeout=httpx2.Timeout(None, connect=_CONNECT_TIMEOUT_S),

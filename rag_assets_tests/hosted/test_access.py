@@ -139,10 +139,10 @@ def test_an_address_that_is_none_is_refused(address: str, monkeypatch: pytest.Mo
     "key", ["sk-first-line\nsk-second-line", "sk-with blank", "sk-with-’quote’", "sk-\x00"]
 )
 def test_a_key_that_no_header_can_carry_is_refused_without_showing_it(
-    key: str, monkeypatch: pytest.MonkeyPatch
+    key: str, tmp_path: Path
 ) -> None:
     """The HTTP library's own error shows the header, and with it the key."""
-    monkeypatch.setattr("rag_assets.hosted.access.environment", lambda: {"GEMINI_API_KEY": key})
+    (tmp_path / ".env").write_text(f'GEMINI_API_KEY="{key}"\n')
 
     with pytest.raises(InvalidSettings, match=r"The key of google .* holds blanks") as raised:
         require_access("google")

@@ -6,6 +6,7 @@ from rag_assets.core.settings.operation import (
     ModelAccessSettings,
     ServerSettings,
 )
+from rag_assets.core.settings.origins import key_for, tell_origin
 from rag_assets.core.settings.paths import Paths
 from rag_assets.core.settings.stages import (
     AUTHOR_YEAR,

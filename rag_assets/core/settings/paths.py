@@ -7,6 +7,9 @@ from pathlib import Path
 
 from rag_assets.core.errors import MissingInput, ReadOnlyFolder
 
+OPENING_LOCK = "opening.lock"
+"""Beside the dagster.yaml that our commands write into `Paths.dagster`."""
+
 
 class _Below:
     """An attribute of `Paths`: a path below the data folder."""
@@ -88,6 +91,13 @@ class Paths:
     def answers_to(self, name: str) -> Path:
         """Folder of the answers to a question file that is not the configured one."""
         return self.qa.parent / name
+
+
+def says_nothing(config: Path) -> bool:
+    """Whether a dagster.yaml is missing, or holds only blanks, comments and what a disk leaves of
+    lost bytes."""
+    lines = config.read_bytes().splitlines() if config.exists() else []
+    return all(line.strip(b"\0 \t")[:1] in (b"", b"#") for line in lines)
 
 
 def demand_data_folder(paths: Paths) -> None:

@@ -167,6 +167,9 @@ class DaskCluster:
         import dask
         from distributed import Client
 
+        from rag_assets.core.settings import tell_origin
+
+        tell_origin(_SETTING, self._address)
         timeout_s = min(_CONNECT_TIMEOUT_S, self._patience_s)
         dask.config.set(
             {"distributed.admin.large-graph-warning-threshold": "1GB"}

@@ -23,7 +23,13 @@ from urllib.parse import unquote, urlsplit
 import dagster as dg
 
 from rag_assets.core.errors import InvalidQuestions, InvalidSettings, MissingExtra, MissingInput
-from rag_assets.core.settings import AutomationSettings, Settings, environment, load_settings
+from rag_assets.core.settings import (
+    AutomationSettings,
+    Settings,
+    environment,
+    load_settings,
+    tell_origin,
+)
 from rag_assets.core.table_files import read_columns
 from rag_assets.hosted.access import PROVIDERS
 from rag_assets.library.verification import damages
@@ -255,18 +261,21 @@ def failure_sensors(targets: Sequence[str]) -> list[dg.SensorDefinition]:
         )
     addresses = [place for kind, place in named if kind == "email"]
     channels = [place for kind, place in named if kind == "slack"]
+    tell_origin("automation.notify", list(targets))
     told = [*([_email_sensor(addresses)] if addresses else []), *map(_slack_sensor, channels)]
     return [*told, *([floors_sensor] if told else [])]
 
 
 def _email_sensor(addresses: Sequence[str]) -> dg.SensorDefinition:
-    server = urlsplit(environment().get(SMTP_VARIABLE, ""))
+    url = environment().get(SMTP_VARIABLE, "")
+    server = urlsplit(url)
     user, password = unquote(server.username or ""), unquote(server.password or "")
     if server.scheme not in _TYPES or not (server.hostname and user and password):
         raise InvalidSettings(
             f"automation.notify names an email address: set {SMTP_VARIABLE} in the environment or .env "
             "(smtps://user:password@host, or smtp:// with STARTTLS)."
         )
+    tell_origin(SMTP_VARIABLE, url)
     return dg.make_email_on_run_failure_sensor(
         email_from=user if "@" in user else addresses[0],
         email_password=password,

@@ -33,6 +33,7 @@ from rag_assets.core.errors import (
 )
 from rag_assets.core.incremental import only_writer, write_atomically
 from rag_assets.core.settings import Paths
+from rag_assets.core.settings.paths import OPENING_LOCK, says_nothing
 
 if TYPE_CHECKING:  # finding the folder needs no Dagster, and importing it takes a second
     import dagster as dg
@@ -40,14 +41,14 @@ if TYPE_CHECKING:  # finding the folder needs no Dagster, and importing it takes
 
 HOME_VARIABLE = "DAGSTER_HOME"
 _CONFIG_NAME = "dagster.yaml"
-_OPENING_LOCK = "opening.lock"
 _READERS = ("dagster", "dagster_shared", "yaml")
 """Packages whose errors, of many classes, tell that the configuration cannot be used."""
 
 
 def dagster_home(paths: Paths) -> Path:
     """The folder of the Dagster instance, absolute, made when it is missing: DAGSTER_HOME, else
-    inside the data folder.
+    inside the data folder. A dagster.yaml that says nothing is written anew: Dagster would take
+    all its defaults, telemetry among them.
 
     Raises ReadOnlyFolder when it cannot be made or written, and DiskFull.
     """
@@ -58,8 +59,8 @@ def dagster_home(paths: Paths) -> Path:
     with raising_disk_full(home):
         try:
             home.mkdir(parents=True, exist_ok=True)
-            with FileLock(home / _OPENING_LOCK):  # two processes may begin together
-                if not config.exists():
+            with FileLock(home / OPENING_LOCK):  # two processes may begin together
+                if says_nothing(config):
                     write_atomically(config, ours)
         except OSError as error:
             raise ReadOnlyFolder.at(home) from error
@@ -75,7 +76,7 @@ def opened_instance(home: Path) -> "dg.DagsterInstance":
     """
     import dagster as dg
 
-    with raising_disk_full(home), FileLock(home / _OPENING_LOCK):
+    with raising_disk_full(home), FileLock(home / OPENING_LOCK):
         try:
             instance = dg.DagsterInstance.from_config(str(home))
         except Exception as error:

@@ -28,7 +28,7 @@ from rag_assets.core.errors import (
     StoreRefused,
     StoreUnavailable,
 )
-from rag_assets.core.settings import QdrantSettings, environment
+from rag_assets.core.settings import QdrantSettings, key_for
 from rag_assets.hosted.access import is_address
 
 if TYPE_CHECKING:
@@ -161,8 +161,8 @@ def connect(settings: QdrantSettings, storage: Path) -> QdrantConnection:
     """A connection to the server that `settings` name, or to the folder `storage` if they name
     none.
 
-    No request is sent. Raises MissingExtra; InvalidSettings for an invalid address;
-    StoreUnavailable if another process has the folder open; ReadOnlyFolder if the folder cannot be
+    No request is sent. Raises MissingExtra; InvalidSettings for an invalid address and as
+    `key_for`; StoreUnavailable if another process has the folder open; ReadOnlyFolder if the folder cannot be
     written to (the client writes even when it only reads).
     """
     try:
@@ -172,7 +172,7 @@ def connect(settings: QdrantSettings, storage: Path) -> QdrantConnection:
     if not settings.url:
         return _embedded(storage.absolute())
     host = _host(settings.url)
-    key = environment().get(KEY_VARIABLE, "").strip()
+    key = key_for("indexing.qdrant.url", settings.url, [KEY_VARIABLE])
     if key and settings.url.startswith("http:") and host not in _LOOPBACK:
         logger.warning(
             "The key of Qdrant is sent to %s without encryption. Use https if you can.",
