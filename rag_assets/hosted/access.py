@@ -18,7 +18,7 @@ from pydantic import SecretStr
 
 from rag_assets.core.errors import InvalidSettings, MissingKey
 from rag_assets.core.incremental import fingerprint
-from rag_assets.core.settings import environment, key_for
+from rag_assets.core.settings import environment, host_of, key_for
 
 if TYPE_CHECKING:
     from pydantic_ai.profiles import ModelProfile
@@ -268,11 +268,7 @@ def require_access(provider: str) -> Access:
     provider_facts = PROVIDERS[provider]
     written = environment().get(provider_facts.base_url_variable, "")
     base_url = written.strip().rstrip("/") or provider_facts.base_url
-    if not is_address(base_url):
-        raise InvalidSettings(
-            f"{provider_facts.base_url_variable} is not an address. Write it as http://host:port or https://host, with a path "
-            "if the server needs one."
-        )
+    host_of(provider_facts.base_url_variable, base_url)
     base_url = base_url.removesuffix(provider_facts.path) + provider_facts.path
     other = written if base_url != provider_facts.base_url else ""
     key = key_for(provider_facts.base_url_variable, other, provider_facts.key_variables)
@@ -286,17 +282,3 @@ def require_access(provider: str) -> Access:
     if not key and provider_facts.needs_key and not is_own_server:
         raise MissingKey.of(provider, provider_facts.key_variables)
     return access
-
-
-def is_address(text: str) -> bool:
-    """Whether a text is the address of a server: http or https with a host, in ASCII."""
-    try:
-        address = urlsplit(text)
-        return (
-            address.scheme in {"http", "https"}
-            and bool(address.hostname)
-            and address.port != 0
-            and text.isascii()
-        )
-    except ValueError:
-        return False

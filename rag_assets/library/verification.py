@@ -66,7 +66,7 @@ def _seeming_damages(settings: Settings) -> Iterator[Damage]:
     for file, problem in chain(
         chain.from_iterable(map(_damaged_in_index, indexes)),
         _damaged_databases(paths),
-        _emptied(paths.dagster),
+        ((config, _DAMAGED) for config in _emptied(paths.dagster)),
         _damaged_json(paths),
         ((file, _MISSING) for file in _missing(paths, indexes)),
         _damaged_answers(paths.qa, paths.qa_meta),
@@ -113,11 +113,10 @@ def _damaged_json(paths: Paths) -> Iterator[DamagedFile]:
             yield file, "is damaged"
 
 
-def _emptied(home: Path) -> Iterator[DamagedFile]:
+def _emptied(home: Path) -> Iterator[Path]:
     """The dagster.yaml of the history, which our commands never leave empty."""
-    config = home / "dagster.yaml"
-    if (home / OPENING_LOCK).exists() and says_nothing(config):
-        yield config, "is missing or empty"
+    if (home / OPENING_LOCK).exists() and says_nothing(home / "dagster.yaml"):
+        yield home / "dagster.yaml"
 
 
 def _damaged_reports(paths: Paths) -> Iterator[DamagedFile]:

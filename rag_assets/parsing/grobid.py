@@ -16,17 +16,15 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import urlsplit
 
 import anyio
 import httpx2
 
 from rag_assets.core.domain import SourceFormat
-from rag_assets.core.errors import InvalidSettings, ServiceUnavailable, UnreadableDocument
+from rag_assets.core.errors import ServiceUnavailable, UnreadableDocument
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import KeptFile
-from rag_assets.core.settings import ParsingSettings, tell_origin
-from rag_assets.hosted.access import is_address
+from rag_assets.core.settings import ParsingSettings, host_of, tell_origin
 from rag_assets.parsing.attempts import ParseJob
 from rag_assets.parsing.discovery import Paper, PaperFile
 from rag_assets.parsing.known_files import fingerprinted, is_pdf
@@ -249,12 +247,8 @@ class _GrobidServer:
 
 @asynccontextmanager
 async def _connected(settings: ParsingSettings) -> AsyncIterator[_GrobidServer]:
-    """The server that the settings name. Raises InvalidSettings for an invalid address, and for one
-    that holds a password."""
-    if not is_address(settings.grobid) or "@" in urlsplit(settings.grobid).netloc:
-        raise InvalidSettings(
-            "parsing.grobid is not an address. Write it as http://host:port or https://host, without a password."
-        )
+    """The server that the settings name. Raises InvalidSettings as `host_of`."""
+    host_of("parsing.grobid", settings.grobid)
     tell_origin("parsing.grobid", settings.grobid)
     async with httpx2.AsyncClient(
         base_url=settings.grobid,

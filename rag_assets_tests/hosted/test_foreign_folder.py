@@ -13,8 +13,8 @@ from rag_assets.core.settings import (
     EmbeddingSettings,
     ModelAccessSettings,
     Settings,
+    addresses,
     load_settings,
-    origins,
 )
 from rag_assets.core.workforce.cluster import DaskCluster
 from rag_assets.hosted.access import PROVIDERS, require_access
@@ -42,7 +42,7 @@ def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     for name in ("OLLAMA_API_KEY", "QDRANT_API_KEY", "RAG_ASSETS_CONFIG", "SMTP_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
-    origins._warn.cache_clear()
+    addresses._warn_once.cache_clear()
     return tmp_path
 
 
@@ -73,7 +73,7 @@ def test_a_key_of_the_environment_never_goes_to_an_address_of_a_file_in_the_fold
     assert not server.requests
     names = " or ".join(PROVIDERS[server.protocol_name].key_variables)
     assert str(raised.value) == (
-        f"{folder}/.env sets {address} to {server.base_url.split('/')[2]}, but {names} is in the environment. Nothing "
+        f"{folder}/.env sets {address} to {server.base_url.split('/')[2]}, and {names} is in the environment. Nothing "
         "was sent: a key goes only to an address from the same place. If you trust the address, set "
         f"{address} in the environment as well, or write the key for it into {folder}/.env; if not, delete it from the "
         "file."
@@ -98,7 +98,7 @@ def test_an_address_of_the_folder_gets_the_key_beside_it_and_is_told_once(
     assert {request.key for request in server.requests} == {server.key}
     where = server.base_url.split("/")[2]
     assert [line for line in caplog.messages if "sets" in line] == [
-        f"{folder}/.env sets {address}: data is sent to {where}."
+        f"{folder}/.env sets {address} to {where}. Delete it if it is not yours."
     ]
 
 
@@ -152,7 +152,7 @@ def test_the_key_of_a_vector_store_stays_with_the_user_too(
         (folder / file).write_text(written.format(server.url))
         qdrant = load_settings().indexing.qdrant
 
-        with pytest.raises(InvalidSettings, match=r"Nothing was sent.*_INDEXING__QDRANT__URL in"):
+        with pytest.raises(InvalidSettings, match=r"indexing.qdrant.url to .*Nothing was sent"):
             connect(qdrant, folder)
 
         monkeypatch.setenv("RAG_ASSETS_INDEXING__QDRANT__URL", server.url)
@@ -198,16 +198,16 @@ def ask_the_cluster(settings: Settings) -> None:
 @pytest.mark.parametrize(
     ("written", "use", "told"),
     [
-        ('parsing.grobid = "http://{}"', ask_grobid, "parsing.grobid: data is sent to {}."),
+        ('parsing.grobid = "http://{}"', ask_grobid, "parsing.grobid to {}."),
         (
             'execution.cluster = "tcp://{}"',
             ask_the_cluster,
-            "execution.cluster: data is sent to {}.",
+            "execution.cluster to {}.",
         ),
         (
             'automation.notify = ["email:a@{}"]',
             lambda settings: failure_sensors(settings.automation.notify),
-            "automation.notify: data is sent to email:a@{}.",
+            "automation.notify to ['email:a@{}'].",
         ),
     ],
 )
@@ -227,7 +227,10 @@ def test_other_addresses_of_the_folder_are_told_before_they_are_used(
 
     use(load_settings())
 
-    assert f"{folder}/rag_assets.toml sets {told.format(where)}" in caplog.messages
+    assert (
+        f"{folder}/rag_assets.toml sets {told.format(where)} Delete it if it is not yours."
+        in caplog.messages
+    )
 
 
 def test_a_mail_server_of_the_folder_is_told_without_its_password(
@@ -238,5 +241,8 @@ def test_a_mail_server_of_the_folder_is_told_without_its_password(
 
     failure_sensors(["email:lab@example.org"])
 
-    assert f"{folder}/.env sets SMTP_URL: data is sent to mail.example.org:465." in caplog.messages
+    assert (
+        f"{folder}/.env sets SMTP_URL to mail.example.org:465. Delete it if it is not yours."
+        in caplog.messages
+    )
     assert "secret-word" not in caplog.text

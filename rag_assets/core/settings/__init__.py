@@ -1,12 +1,12 @@
 """Every tunable in one typed tree, and where its values come from."""
 
+from rag_assets.core.settings.addresses import host_of, key_for, tell_origin
 from rag_assets.core.settings.operation import (
     AutomationSettings,
     ExecutionSettings,
     ModelAccessSettings,
     ServerSettings,
 )
-from rag_assets.core.settings.origins import key_for, tell_origin
 from rag_assets.core.settings.paths import Paths
 from rag_assets.core.settings.stages import (
     AUTHOR_YEAR,

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import reduce
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from dotenv import dotenv_values
 from pydantic import BaseModel, Field, ValidationError
@@ -55,7 +55,7 @@ SERVER_TOKEN_VARIABLE = f"{ENV_PREFIX}SERVER_TOKEN"
 """Holds what clients of the HTTP server must show; a secret, so no setting."""
 EMBEDDING_VARIABLES = ("EMBED_PROVIDER", "EMBED_MODEL")
 DOTENV_FILE = Path(".env")
-_ENCODING = "utf-8-sig"
+ENCODING = "utf-8-sig"
 """UTF-8, with a byte order mark or without."""
 REMOVED = frozenset(
     """answering.max_withheld_share answering.thorough.max_tokens answering.thorough.max_usd
@@ -89,23 +89,18 @@ class ShortNames(PydanticBaseSettingsSource):
         return values
 
 
-def environment() -> dict[str, str]:
-    """The variables of `.env` and, over them, those of the environment. A key is looked up by
-    `origins.key_for`.
+def environment(over: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """The variables of `.env` and, over them, those of the environment; `.env` alone, if nothing is
+    over it. A key is looked up by `addresses.key_for`.
 
     Nothing of `.env` is put into the environment: other code of the process does not see it. Raises
     InvalidSettings when it is not text.
     """
-    return written_in_dotenv() | {name: value for name, value in os.environ.items() if value}
-
-
-def written_in_dotenv() -> dict[str, str]:
-    """The variables of `.env` alone. Raises as `environment`."""
     try:
-        written = dotenv_values(DOTENV_FILE, encoding=_ENCODING) if DOTENV_FILE.is_file() else {}
+        written = dotenv_values(DOTENV_FILE, encoding=ENCODING) if DOTENV_FILE.is_file() else {}
     except UnicodeDecodeError:
         raise not_utf8(DOTENV_FILE) from None  # the original holds the whole file, keys included
-    return {name: value for name, value in written.items() if value}
+    return {name: value for name, value in [*written.items(), *over.items()] if value}
 
 
 def not_utf8(path: Path) -> InvalidSettings:
@@ -117,11 +112,6 @@ def not_utf8(path: Path) -> InvalidSettings:
 
 class OwnDotEnv(DotEnvSettingsSource):
     """The lines of `.env` that are ours: users keep their API keys in the same file."""
-
-    @classmethod
-    def here(cls, settings_cls: type[BaseSettings]) -> Self:
-        """Those of the working folder."""
-        return cls(settings_cls, DOTENV_FILE, _ENCODING)
 
     def _read_env_files(self) -> Mapping[str, str | None]:
         prefix = self.env_prefix.lower()
@@ -137,7 +127,7 @@ class OwnToml(TomlConfigSettingsSource):
     """The settings file, which some editors begin with a byte order mark."""
 
     def _read_file(self, file_path: Any) -> dict[str, Any]:
-        return tomllib.loads(file_path.read_text(_ENCODING))
+        return tomllib.loads(file_path.read_text(ENCODING))
 
 
 class Settings(BaseSettings):
@@ -200,7 +190,7 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - named by pydantic-settings
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         toml = OwnToml(settings_cls, Path(os.environ.get(CONFIG_FILE_VARIABLE, CONFIG_FILE)))
-        dotenv = OwnDotEnv.here(settings_cls)
+        dotenv = OwnDotEnv(settings_cls, DOTENV_FILE, ENCODING)
         return init_settings, env_settings, dotenv, ShortNames(settings_cls), toml
 
 
@@ -214,7 +204,7 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
             raise InvalidSettings(
                 f"The environment or .env sets {gone[0]}, which is no setting any more; delete it."
             )
-        known = [ANSWER_MODEL_VARIABLE, *(variable_of(name) for name in Settings.model_fields)]
+        known = [ANSWER_MODEL_VARIABLE, *(_variable(name) for name in Settings.model_fields)]
         raise InvalidSettings(
             f"The environment or .env sets {', '.join(unknown)}, which name no setting. Known: {', '.join(known)} "
             "(and __FIELD behind a group)."
@@ -287,9 +277,7 @@ def _group_of(variable: str) -> str:
     return variable.removeprefix(ENV_PREFIX).partition("__")[0].lower()
 
 
-def variable_of(setting: str) -> str:
+def _variable(setting: str) -> str:
     """The environment variable of a setting: chunking.max_tokens is
-    RAG_ASSETS_CHUNKING__MAX_TOKENS. The name of a variable is its own."""
-    if setting.isupper():
-        return setting
+    RAG_ASSETS_CHUNKING__MAX_TOKENS."""
     return ENV_PREFIX + setting.upper().replace(".", "__")

@@ -267,8 +267,7 @@ def failure_sensors(targets: Sequence[str]) -> list[dg.SensorDefinition]:
 
 
 def _email_sensor(addresses: Sequence[str]) -> dg.SensorDefinition:
-    url = environment().get(SMTP_VARIABLE, "")
-    server = urlsplit(url)
+    server = urlsplit(url := environment().get(SMTP_VARIABLE, ""))
     user, password = unquote(server.username or ""), unquote(server.password or "")
     if server.scheme not in _TYPES or not (server.hostname and user and password):
         raise InvalidSettings(

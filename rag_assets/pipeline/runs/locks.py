@@ -99,9 +99,6 @@ def checks_of(instance: "dg.DagsterInstance", run_id: str) -> "list[dg.AssetChec
     return [event.asset_check_evaluation_data for event in events]
 
 
-if TYPE_CHECKING:  # a server asks whether a run is alive, and starts without Dagster
-    import dagster as dg
-
 KILLED = "The process of this run was killed; what it had published stays, and the next run goes on from there."
 DATA_DIR_TAG = "rag_assets/data_dir"
 _FOLDER = "living_runs"

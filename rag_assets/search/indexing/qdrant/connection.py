@@ -16,20 +16,17 @@ from json import JSONDecodeError
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from filelock import FileLock, Timeout
 
 from rag_assets.core.errors import (
-    InvalidSettings,
     MissingExtra,
     ReadOnlyFolder,
     StaleIndex,
     StoreRefused,
     StoreUnavailable,
 )
-from rag_assets.core.settings import QdrantSettings, key_for
-from rag_assets.hosted.access import is_address
+from rag_assets.core.settings import QdrantSettings, host_of, key_for
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient
@@ -161,8 +158,8 @@ def connect(settings: QdrantSettings, storage: Path) -> QdrantConnection:
     """A connection to the server that `settings` name, or to the folder `storage` if they name
     none.
 
-    No request is sent. Raises MissingExtra; InvalidSettings for an invalid address and as
-    `key_for`; StoreUnavailable if another process has the folder open; ReadOnlyFolder if the folder cannot be
+    No request is sent. Raises MissingExtra; InvalidSettings as `host_of` and `key_for`;
+    StoreUnavailable if another process has the folder open; ReadOnlyFolder if the folder cannot be
     written to (the client writes even when it only reads).
     """
     try:
@@ -171,7 +168,7 @@ def connect(settings: QdrantSettings, storage: Path) -> QdrantConnection:
         raise MissingExtra.named("qdrant", purpose='indexing.vector_store = "qdrant"') from None
     if not settings.url:
         return _embedded(storage.absolute())
-    host = _host(settings.url)
+    host = host_of("indexing.qdrant.url", settings.url)
     key = key_for("indexing.qdrant.url", settings.url, [KEY_VARIABLE])
     if key and settings.url.startswith("http:") and host not in _LOOPBACK:
         logger.warning(
@@ -223,14 +220,3 @@ def _close(client: "QdrantClient", lock: FileLock | None) -> None:
     client.close()
     if lock is not None:
         lock.release()
-
-
-def _host(url: str) -> str:
-    """The host in an address. Raises InvalidSettings for an address that is invalid or contains a
-    password."""
-    if not is_address(url) or "@" in urlsplit(url).netloc:
-        raise InvalidSettings(
-            "indexing.qdrant.url is not an address. Write it as http://host:6333 or https://host:6333, with a path if "
-            f"the server needs one; a key belongs into {KEY_VARIABLE}."
-        )
-    return urlsplit(url).hostname or ""
