@@ -49,14 +49,18 @@ def host_of(name: str, address: str) -> str:
 
 
 def tell_origin(name: str, value: Any) -> Path | str:
-    """Warn of a file of the working folder that gives `name` this value, and return it; "" if the
-    environment gives the same, or no file does."""
-    toml = OwnToml(Settings, None if CONFIG_FILE_VARIABLE in os.environ else Path(CONFIG_FILE))
-    dotenv = OwnDotEnv(Settings, DOTENV_FILE, ENCODING)
+    """Warn of a file of the working folder that gives `name` this value, and return it; "" if none
+    does.
+
+    The environment confirms a `rag_assets.toml`, not a `.env`: Dagster, which starts the code of its
+    UI, puts each line of a `.env` into the environment.
+    """
+    dotenv = OwnDotEnv(Settings, DOTENV_FILE, ENCODING)()
+    toml = None if CONFIG_FILE_VARIABLE in os.environ else Path(CONFIG_FILE)
     for file, values in (
-        ("", {name: os.environ.get(name), **EnvSettingsSource(Settings)()}),
-        (DOTENV_FILE, {name: environment({}).get(name), **dotenv()}),
-        (CONFIG_FILE, toml()),
+        (DOTENV_FILE, {name: environment({}).get(name), **dotenv}),
+        ("", EnvSettingsSource(Settings)()),
+        (CONFIG_FILE, OwnToml(Settings, toml)()),
     ):
         if reduce(lambda group, part: group.get(part, {}), name.split("."), values) == value:
             where = file and Path(file).absolute()
@@ -78,9 +82,8 @@ def key_for(name: str, address: str, key_variables: Sequence[str]) -> str:
     if file and not key and any(map(known.get, key_variables)):
         raise InvalidSettings(
             f"{file} sets {name} to {_shown(address)}, and {' or '.join(key_variables)} is in the environment. Nothing "
-            "was sent: a key goes only to an address from the same place. If you trust the address, set "
-            f"{name} in the environment as well, or write the key for it into {DOTENV_FILE.absolute()}; if "
-            "not, delete it from the file."
+            "was sent: a key goes only to an address from the same place. If you trust the address, "
+            f"write the key for it into {DOTENV_FILE.absolute()}, or move the address to the environment; if not, delete it."
         )
     return key
 
