@@ -62,7 +62,8 @@ def tell_origin(name: str, value: Any) -> Path | str:
         ("", EnvSettingsSource(Settings)()),
         (CONFIG_FILE, OwnToml(Settings, toml)()),
     ):
-        if reduce(lambda group, part: group.get(part, {}), name.split("."), values) == value:
+        found = reduce(lambda group, part: group.get(part, {}), name.split("."), values)
+        if value and found == value:
             where = file and Path(file).absolute()
             if where:
                 _warn_once(f"{where} sets {name} to {_shown(value)}. Delete it if it is not yours.")
