@@ -193,6 +193,12 @@ def replace_folder(new: Path, final: Path) -> None:
     _remove(replaced)
 
 
+def existing(final: Path) -> Path:
+    """`final`, or its last version while `replace_folder` is between its two renames."""
+    replaced = final.with_name(final.name + REPLACED_SUFFIX)
+    return replaced if replaced.exists() and not final.exists() else final
+
+
 def recover_folder(final: Path) -> None:
     """Finish or undo a `replace_folder` that was killed: `final` exists again afterwards."""
     replaced = final.with_name(final.name + REPLACED_SUFFIX)

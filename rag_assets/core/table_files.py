@@ -28,7 +28,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from rag_assets.core.errors import MissingInput
-from rag_assets.core.incremental import REPLACED_SUFFIX
+from rag_assets.core.incremental import existing
 from rag_assets.core.tables import (
     BLOCKS,
     CHUNKS,
@@ -72,21 +72,16 @@ class PublishedTable:
     """What it was made with; None if there is no usable file, so that it must be written."""
 
 
-def is_published(path: Path) -> bool:
-    """Whether there is a table at `path`, also if it is being replaced at this moment."""
-    return path.exists() or path.with_name(path.name + REPLACED_SUFFIX).exists()
-
-
 def files_of(path: Path) -> list[Path]:
     """The parquet files of the table at `path`, sorted; an empty list if there is no table.
 
     While a folder is being replaced, the files of the old one are returned. Raises UnusableTable
     for a folder in which files are missing.
     """
-    existing = path if path.exists() else path.with_name(path.name + REPLACED_SUFFIX)
-    if existing.is_file():
-        return [existing]
-    files = sorted(existing.glob("*.parquet"))
+    table = existing(path)
+    if table.is_file():
+        return [table]
+    files = sorted(table.glob("*.parquet"))
     # each digit of a key is one of 16
     if files and len(files) != (n_wanted := 16 ** len(shard_key(files[0]))):
         raise UnusableTable(f"is a folder with {len(files)} of {n_wanted} files")

@@ -24,6 +24,7 @@ from rag_assets.core.table_files import shard_file
 from rag_assets.parsing.known_files import KnownFiles
 from rag_assets.search.embedding.local_model import CHECK_RECORD, MODEL_MANIFEST, damage_of
 from rag_assets.search.indexing.folders import MANIFEST_FILE, damaged_files
+from rag_assets.search.indexing.published_set import is_same, pairs
 from rag_assets.search.indexing.stores import published_indexes
 
 _MISSING, _DAMAGED = "is missing", "is missing or damaged"
@@ -59,13 +60,14 @@ def _seeming_damages(settings: Settings) -> Iterator[Damage]:
     data = data_option(paths.data)
     run = f"Run: rag-assets run{data}"
     of_tables = chain.from_iterable(map(_damaged_in, _tables(paths)))
-    for file, problem in chain(of_tables, _damaged_models(paths)):
+    for file, problem in chain(of_tables, _damaged_models(paths), _damaged_links(settings)):
         yield Damage(file, problem, f"Delete it, then run: {run[5:]}" if file.exists() else run)
     indexes = [index.folder for index in published_indexes(settings)]
     for file, problem in chain(
         chain.from_iterable(map(_damaged_in_index, indexes)),
         _damaged_databases(paths),
         _damaged_json(paths),
+        _unlike_newest(settings),
         ((file, _MISSING) for file in _missing(paths, indexes)),
         _damaged_answers(paths.qa, paths.qa_meta),
         _damaged_reports(paths),
@@ -85,6 +87,26 @@ def _seeming_damages(settings: Settings) -> Iterator[Damage]:
     for paper in KnownFiles.kept_at(paths.known_files).altered():
         problem = "cannot be read, or has other bytes than when it was read"
         yield Damage(paper, problem, "Put the paper there again, or touch it.")
+
+
+def _unlike_newest(settings: Settings) -> Iterator[DamagedFile]:
+    """The first file of the published set that is of an earlier run; a folder of an earlier version
+    has no set."""
+    for made, linked in pairs(settings) if settings.paths.published_set.exists() else ():
+        if not is_same(made, linked):
+            yield (
+                linked,
+                "is not of the newest tables and indexes: the run that made them was ended",
+            )
+            return
+
+
+def _damaged_links(settings: Settings) -> Iterator[DamagedFile]:
+    """Copies in the published set with other bytes; links share the bytes of what was made."""
+    for made, linked in pairs(settings):
+        if made and is_same(made, linked) and not linked.samefile(made):
+            if problem := _problem_of_file(linked, file_sha256(made), str(made)):
+                yield linked, problem
 
 
 def _damaged_in_index(folder: Path) -> Iterator[DamagedFile]:

@@ -65,6 +65,8 @@ class Paths:
     qdrant = _Below("index", "qdrant")
     """What is published in Qdrant; beside it is the storage when there is no server."""
     bm25 = _Below("index", "bm25")
+    published_set = _Below("index", "published_set")
+    """Links to the tables and indexes from which questions are answered."""
 
     qa = _Below("output", "qa.jsonl")
     reports = _Below("output", "reports")
