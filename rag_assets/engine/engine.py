@@ -50,6 +50,7 @@ from rag_assets.core.errors import RagAssetsError, Unanswered
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import kept_file
 from rag_assets.core.settings import EmbeddingSettings, Settings
+from rag_assets.core.settings.paths import close_to_others
 from rag_assets.engine.snapshots import Snapshots
 from rag_assets.hosted.budget import Budget, question_budget, unlimited
 from rag_assets.hosted.connections import Connections
@@ -69,7 +70,6 @@ from rag_assets.search.reranking.trained_reader import open_sentence_reader
 from rag_assets.search.retrieval.named_works import Offer, offered_filter
 from rag_assets.search.retrieval.opening import (
     corpus_version,
-    is_built,
     open_searcher,
 )
 from rag_assets.search.retrieval.queries import QueryPlanner, open_query_planner
@@ -119,6 +119,7 @@ class Engine:
         """connections: connections to models behind an API, from a run that shares its budget;
         None: the engine opens its own. answerer: used in place of the model that the settings name.
         Raises the errors of `CitationStyle`."""
+        close_to_others(settings.paths)
         self._answerer = answerer
         self.n_at_once = n_at_once(settings)
         self._settings = settings
@@ -128,11 +129,7 @@ class Engine:
             Connections(settings.model_access)
         )
         self._snapshots = self._closing.enter_context(
-            Snapshots(
-                self._opened,
-                stamp=lambda: published_stamp(settings),
-                is_built=lambda: is_built(settings),
-            )
+            Snapshots(self._opened, lambda: published_stamp(settings))
         )
         self._slots = BoundedSemaphore(self.n_at_once)
         self._loading = RLock()

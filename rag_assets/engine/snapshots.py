@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Self
 
-from rag_assets.core.errors import MissingInput, RagAssetsError
+from rag_assets.core.errors import RagAssetsError
 from rag_assets.search.indexing.published_set import Stamp
 from rag_assets.search.retrieval.search import Searcher
 
 logger = logging.getLogger(__name__)
-_MOST_TRIES = 5
 
 
 @dataclass
@@ -38,15 +37,12 @@ class Snapshots:
     def __init__(
         self,
         open_: Callable[[], Searcher],
-        *,
         stamp: Callable[[], Stamp],
-        is_built: Callable[[], bool],
     ) -> None:
-        """open_: opens the current publication. stamp: changes with every publication. is_built:
-        whether there is a publication; called only after a change."""
+        """open_: opens the current publication. stamp: changes with every publication; None if
+        nothing is published."""
         self._open = open_
         self._stamp = stamp
-        self._is_built = is_built
         self._opening = Lock()
         self._counting = Lock()
         self._newest: _Snapshot | None = None
@@ -105,7 +101,7 @@ class Snapshots:
         stamp, current = self._stamp(), self._newest
         if not self._is_new(stamp):  # another thread has opened it
             return
-        if current is None or not self._is_built():
+        if current is None or stamp is None:
             self._replace(None)  # a deleted corpus must not be used any more
             self._replace(self._opened())
             return
@@ -121,20 +117,17 @@ class Snapshots:
     def _opened(self) -> _Snapshot:
         """The current publication. If it is replaced while it is opened, it is opened again, so that
         all files are of one publication."""
-        for _ in range(_MOST_TRIES):
+        while True:
             stamp = self._stamp()
             try:
                 snapshot = _Snapshot(self._open(), stamp)
             except (RagAssetsError, OSError):
                 if self._stamp() == stamp:
                     raise
-            else:
-                if self._stamp() == stamp:
-                    return snapshot
-                snapshot.searcher.close()
-        raise MissingInput(
-            "What is published is replaced again and again. Ask when the run is done."
-        )
+                continue
+            if self._stamp() == stamp:
+                return snapshot
+            snapshot.searcher.close()
 
     def _replace(self, new: _Snapshot | None) -> None:
         """Make `new` the newest snapshot; the old one is closed now or after its last question."""

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import TypeAlias
 
@@ -24,7 +24,7 @@ from rag_assets.core.table_files import shard_file
 from rag_assets.parsing.known_files import KnownFiles
 from rag_assets.search.embedding.local_model import CHECK_RECORD, MODEL_MANIFEST, damage_of
 from rag_assets.search.indexing.folders import MANIFEST_FILE, damaged_files
-from rag_assets.search.indexing.published_set import is_same, pairs
+from rag_assets.search.indexing.published_set import not_newest
 from rag_assets.search.indexing.stores import published_indexes
 
 _MISSING, _DAMAGED = "is missing", "is missing or damaged"
@@ -60,14 +60,14 @@ def _seeming_damages(settings: Settings) -> Iterator[Damage]:
     data = data_option(paths.data)
     run = f"Run: rag-assets run{data}"
     of_tables = chain.from_iterable(map(_damaged_in, _tables(paths)))
-    for file, problem in chain(of_tables, _damaged_models(paths), _damaged_links(settings)):
+    for file, problem in chain(of_tables, _damaged_models(paths)):
         yield Damage(file, problem, f"Delete it, then run: {run[5:]}" if file.exists() else run)
     indexes = [index.folder for index in published_indexes(settings)]
     for file, problem in chain(
         chain.from_iterable(map(_damaged_in_index, indexes)),
         _damaged_databases(paths),
         _damaged_json(paths),
-        _unlike_newest(settings),
+        _outdated_set(settings),
         ((file, _MISSING) for file in _missing(paths, indexes)),
         _damaged_answers(paths.qa, paths.qa_meta),
         _damaged_reports(paths),
@@ -89,24 +89,12 @@ def _seeming_damages(settings: Settings) -> Iterator[Damage]:
         yield Damage(paper, problem, "Put the paper there again, or touch it.")
 
 
-def _unlike_newest(settings: Settings) -> Iterator[DamagedFile]:
-    """The first file of the published set that is of an earlier run; a folder of an earlier version
-    has no set."""
-    for made, linked in pairs(settings) if settings.paths.published_set.exists() else ():
-        if not is_same(made, linked):
-            yield (
-                linked,
-                "is not of the newest tables and indexes: the run that made them was ended",
-            )
-            return
-
-
-def _damaged_links(settings: Settings) -> Iterator[DamagedFile]:
-    """Copies in the published set with other bytes; links share the bytes of what was made."""
-    for made, linked in pairs(settings):
-        if made and is_same(made, linked) and not linked.samefile(made):
-            if problem := _problem_of_file(linked, file_sha256(made), str(made)):
-                yield linked, problem
+def _outdated_set(settings: Settings) -> Iterator[DamagedFile]:
+    """The first file of the published set that does not fit; folders of earlier versions have no
+    set."""
+    if settings.paths.published_set.exists():
+        for file in islice(not_newest(settings), 1):
+            yield file, "is damaged, or not the newest: a run was ended before it published all"
 
 
 def _damaged_in_index(folder: Path) -> Iterator[DamagedFile]:

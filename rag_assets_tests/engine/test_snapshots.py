@@ -58,9 +58,7 @@ class Publication:
         return self.opened[-1]
 
     def snapshots(self) -> Snapshots:
-        return Snapshots(
-            self.open, stamp=lambda: stamp_if_there(self.file), is_built=self.file.exists
-        )
+        return Snapshots(self.open, lambda: stamp_if_there(self.file))
 
 
 @pytest.fixture

@@ -9,7 +9,15 @@ are answered from the set before. Links need no space; a disk without links gets
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from rag_assets.core.incremental import existing, link, recover_folder, staging, stamp_if_there
+from rag_assets.core.incremental import (
+    existing,
+    link,
+    make_folder,
+    recover_folder,
+    sha256_of,
+    staging,
+    stamp_if_there,
+)
 from rag_assets.core.settings import Settings
 from rag_assets.search.indexing.stores import published_indexes
 
@@ -30,43 +38,42 @@ def published_stamp(settings: Settings) -> Stamp:
     return next(filter(None, map(stamp_if_there, places)), None)
 
 
-def pairs(settings: Settings) -> Iterator[tuple[Path | None, Path]]:
-    """Each file of the tables and indexes, with its link in the set. One of the two may be
-    missing."""
-    paths = settings.paths
-    parts = [paths.chunks, paths.passages, paths.profiles, paths.references, paths.records]
-    indexes = [index.folder for index in published_indexes(settings)]
-    made = _files([*parts, paths.index_meta, *indexes])
-    for name in sorted(made.keys() | _files(paths.published_set.glob("*")).keys()):
-        yield made.get(name), paths.published_set / name
-
-
-def is_same(made: Path | None, linked: Path) -> bool:
-    """Whether both exist with the same size and time of change."""
-    one, other = made and stamp_if_there(made), stamp_if_there(linked)
-    return bool(one and other) and one[1:] == other[1:]
+def not_newest(settings: Settings) -> Iterator[Path]:
+    """Files of the set that are missing, or not those of the newest tables and indexes."""
+    folder, made = settings.paths.published_set, _made_files(settings)
+    for name in sorted(made.keys() | _files(folder.glob("*")).keys()):
+        file, linked = made.get(name), folder / name
+        if not (file and linked.exists()) or not (
+            linked.samefile(file) or sha256_of(linked) == sha256_of(file)
+        ):
+            yield linked
 
 
 def is_newest(settings: Settings) -> bool:
     """Whether the set has the newest tables and indexes. Repairs a replacement that was killed."""
     recover_folder(settings.paths.published_set)
-    return all(is_same(made, linked) for made, linked in pairs(settings))
+    return not any(not_newest(settings))
 
 
 def publish_set(settings: Settings) -> None:
     """Replace the set by links to the newest tables and indexes."""
     with staging() as staged:
         folder = staged.path(settings.paths.published_set)
-        for made, linked in pairs(settings):
-            if made:
-                target = folder / linked.relative_to(settings.paths.published_set)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                link(made, target)
+        for name, file in _made_files(settings).items():
+            make_folder((folder / name).parent)
+            link(file, folder / name)
         staged.publish()
 
 
+def _made_files(settings: Settings) -> dict[str, Path]:
+    paths = settings.paths
+    tables = (paths.chunks, paths.passages, paths.profiles, paths.references, paths.records)
+    indexes = (index.folder for index in published_indexes(settings))
+    return _files((*tables, paths.index_meta, *indexes))
+
+
 def _files(parts: Iterable[Path]) -> dict[str, Path]:
-    """Name in the set -> file, for all files of these tables and folders."""
+    """Name in the set -> file, for all files of these tables and indexes."""
     return {
         file.relative_to(part.parent).as_posix(): file
         for part in parts

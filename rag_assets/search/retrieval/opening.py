@@ -5,7 +5,7 @@ with another model. The other index then answers alone. Nothing on disk is chang
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -16,17 +16,10 @@ from rag_assets.core.domain import PaperFacts, Record
 from rag_assets.core.errors import (
     MissingInput,
     MissingModel,
-    StaleIndex,
     StoreRefused,
     StoreUnavailable,
 )
-from rag_assets.core.incremental import (
-    data_version,
-    existing,
-    fingerprint,
-    is_being_written,
-    read_once,
-)
+from rag_assets.core.incremental import data_version, fingerprint, is_being_written, read_once
 from rag_assets.core.kept import kept_file
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import (
@@ -58,6 +51,7 @@ from rag_assets.search.retrieval.search import Searcher
 logger = logging.getLogger(__name__)
 
 Opened = TypeVar("Opened", VectorStore, TantivyIndex)
+Part = TypeVar("Part")
 
 
 def open_searcher(
@@ -80,47 +74,33 @@ def open_searcher(
     StoreUnavailable or StoreRefused when the vectors are on a server that does not answer. Such a
     server is an error, because an answer found by words alone would replace a better one.
     """
-    try:
-        return _opened_searcher(settings, connections, embedder, reranker, planner, read)
-    except (MissingInput, StaleIndex) as error:
-        if is_being_written(settings.data_dir):
-            raise MissingInput(
-                f"A run is writing {settings.data_dir}, and what it published does not fit yet. Ask when it is done."
-            ) from error
-        raise
-
-
-def is_built(settings: Settings) -> bool:
-    """Whether the tables and at least one index exist; they may be empty or outdated."""
     paths, place = settings.paths, place_of(settings)
-    has_index = any(place(index.folder).exists() for index in published_indexes(settings))
-    return has_index and all(
-        existing(place(table)).exists() for table in (paths.chunks, paths.passages)
+    if not all(place(table).exists() for table in (paths.chunks, paths.passages)):
+        raise _nothing_to_search(paths.data)
+    no_records: Mapping[str, Record] = {}
+    records = _opened_or(
+        no_records,
+        lambda: records_from(required_table(place(paths.records))),
+        "Papers are cited by their ids",
     )
-
-
-def _opened_searcher(
-    settings: Settings,
-    connections: Connections,
-    embedder: Embedder | None,
-    reranker: SkippingReranker | None,
-    planner: QueryPlanner | None,
-    read: ReadQuestion,
-) -> Searcher:
-    paths, place = settings.paths, place_of(settings)
-    if not is_built(settings):
-        raise MissingInput.index(paths.data)
-    records = _records(place(paths.records))
     facts = _facts(records)
     library = Library(place(paths.chunks), place(paths.passages), facts)
     dense = _dense_search(settings, library, connections, embedder)
     words = _opened(word_index(settings), library, settings)
     if dense is None and words is None:
-        raise MissingInput.index(paths.data)
+        raise _nothing_to_search(paths.data)
     counter = token_counter(settings.chunking.tokenizer)
-    names = _paper_names(place(paths.profiles), words)
+    names = _opened_or(
+        None,
+        lambda: PaperNames(required_table(place(paths.profiles)), words),
+        "Papers are not found by their names",
+    )
     known = KnownPapers(facts, {paper: record.arxiv for paper, record in records.items()})
-    cited = _cited_works(place(paths.references), known)
+    cited = _opened_or(
+        CitedWorks(),
+        lambda: CitedWorks(OpenTable(place(paths.references)), known),
+        "No answer says whether its quotes report other works",
+    )
     # Free the columns that were read to open the tables: a tenth of the memory of a large corpus.
     pa.default_memory_pool().release_unused()
     retrieval = settings.retrieval
@@ -129,21 +109,20 @@ def _opened_searcher(
     )
 
 
-def _cited_works(references: Path, known: KnownPapers) -> CitedWorks:
-    try:
-        return CitedWorks(OpenTable(references), known)
-    except MissingInput as error:
-        logger.warning("No answer says whether its quotes report other works: %s", error)
-        return CitedWorks()
+def _nothing_to_search(data: Path) -> MissingInput:
+    if is_being_written(data):
+        return MissingInput(f"A run is writing {data}. Ask when it is done.")
+    return MissingInput.index(data)
 
 
-def _records(table: Path) -> Mapping[str, Record]:
-    """The records by paper_id; empty, with a warning, if their table cannot be used."""
+def _opened_or(default: Part, open_: Callable[[], Part], without: str) -> Part:
+    """What `open_` returns; the default if a table cannot be used, with a warning that begins with
+    what is lost."""
     try:
-        return records_from(required_table(table))
+        return open_()
     except MissingInput as error:
-        logger.warning("Papers are cited by their ids: %s", error)
-        return {}
+        logger.warning("%s: %s", without, error)
+        return default
 
 
 def _facts(records: Mapping[str, Record]) -> dict[str, PaperFacts]:
@@ -164,14 +143,6 @@ def _facts(records: Mapping[str, Record]) -> dict[str, PaperFacts]:
         )
         for paper, record in records.items()
     }
-
-
-def _paper_names(profiles: Path, words: TantivyIndex | None) -> PaperNames | None:
-    try:
-        return PaperNames(required_table(profiles), words)
-    except MissingInput as error:
-        logger.warning("Papers are not found by their names: %s", error)
-        return None
 
 
 def _dense_search(
@@ -241,12 +212,11 @@ def _opened(index: FolderIndex[Opened], library: Library, settings: Settings) ->
     wanted = IndexManifest(index.identity, library.version, library.n_passages)
     found = index.manifest()
     if found != wanted or not index.is_intact():
-        remedy = (
-            "A run is writing it"
-            if is_being_written(settings.data_dir)
-            else "Make it again: rag-assets index build"
+        logger.warning(
+            "%s is not used: it %s. Make it again: rag-assets index build",
+            index,
+            _misfit(found, wanted),
         )
-        logger.warning("%s is not used: it %s. %s", index, _misfit(found, wanted), remedy)
         return None
     try:
         return index.open()

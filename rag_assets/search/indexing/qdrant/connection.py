@@ -28,6 +28,7 @@ from rag_assets.core.errors import (
     StoreRefused,
     StoreUnavailable,
 )
+from rag_assets.core.incremental import make_folder
 from rag_assets.core.settings import QdrantSettings, environment
 from rag_assets.hosted.access import is_address
 
@@ -199,7 +200,7 @@ def _embedded(storage: Path) -> QdrantConnection:
             return open_connection
         lock = FileLock(storage.with_suffix(".lock"), blocking=False, thread_local=False)
         try:
-            storage.mkdir(parents=True, exist_ok=True)
+            make_folder(storage)
             lock.acquire()
         except Timeout:
             raise StoreUnavailable(
