@@ -69,22 +69,36 @@ def test_what_the_package_names_is_there_and_nothing_else() -> None:
         rag_assets.open_engines  # type: ignore[attr-defined]  # noqa: B018
 
 
-UNCLOSED = """
+UNCLOSED = {
+    "an engine": """
 from rag_assets import load_settings, open_engine
 
 engine = open_engine(load_settings({"embedding": {"model": "openai:text-embedding-3-small"}}))
 engine.question_vector("How much did ferritin fall?")
 print("done", flush=True)
-"""
+""",
+    "connections that nothing else refers to": """
+from rag_assets.core.settings import load_settings
+from rag_assets.hosted.access import require_access
+from rag_assets.hosted.connections import Connections
+
+connections = Connections(load_settings({}).model_access)
+connections.to(require_access("openai"))
+print("done", flush=True)
+""",
+}
 ENDS_WITHIN_S = 20.0
 
 
-def test_a_script_ends_although_its_engine_was_not_closed(wire: Wire, tmp_path: Path) -> None:
+@pytest.mark.parametrize("unclosed", UNCLOSED)
+def test_a_script_ends_although_it_closes_nothing(
+    unclosed: str, wire: Wire, tmp_path: Path
+) -> None:
     """A script of a batch system, or the kernel of a notebook, would hang at its end until somebody
     ends it by force."""
     wire("openai").answer_by(lambda _: Vectors())
     script = subprocess.Popen(
-        [sys.executable, "-c", UNCLOSED],
+        [sys.executable, "-c", UNCLOSED[unclosed]],
         env=environment(tmp_path),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
