@@ -159,10 +159,10 @@ def read_columns(path: Path, columns: Sequence[str]) -> pa.Table:
     `required_table`."""
     try:
         if not files_of(path):
-            raise MissingInput.table(path, asset=path.stem)
+            raise MissingInput.table(path)
         return _read(path, SCHEMAS[path.stem], columns)
     except UnusableTable as error:
-        raise MissingInput.unusable_table(path, problem=str(error), asset=path.stem) from error
+        raise MissingInput.unusable_table(path, problem=str(error)) from error
 
 
 def read_files(files: Iterable[Path], schema: pa.Schema, columns: Sequence[str]) -> pa.Table:
@@ -307,7 +307,7 @@ class OpenTable:
         with self._usable():
             self._files = opened_together(path, self._schema)
         if not self._files:
-            raise MissingInput.table(path, asset=path.stem)
+            raise MissingInput.table(path)
         self._groups = [
             (file, number) for file in self._files for number in range(file.metadata.num_row_groups)
         ]
@@ -360,6 +360,4 @@ class OpenTable:
             with readable():
                 yield
         except UnusableTable as error:
-            raise MissingInput.unusable_table(
-                self._path, problem=str(error), asset=self._path.stem
-            ) from error
+            raise MissingInput.unusable_table(self._path, problem=str(error)) from error

@@ -101,13 +101,12 @@ class Snapshots:
         stamp, current = self._stamp(), self._newest
         if not self._is_new(stamp):  # another thread has opened it
             return
-        if current is None or stamp is None:
-            self._replace(None)  # a deleted corpus must not be used any more
-            self._replace(self._opened())
-            return
         try:
             self._replace(self._opened())
         except (RagAssetsError, OSError) as error:
+            if current is None or stamp is None:
+                self._replace(None)  # a deleted corpus must not be used any more
+                raise
             logger.warning(
                 "What was published anew cannot be opened, so the earlier publication is asked: %s",
                 error,

@@ -154,10 +154,13 @@ def _indexed(
     )
 
 
+SEARCHED = [papers, chunks, passages, profiles, references, chroma_index, bm25_index]
+
+
 @checked_asset(
     "index",
     META_PROMISES,
-    deps=[papers, chunks, passages, profiles, references, chroma_index, bm25_index],
+    deps=SEARCHED,
     kinds={"json"},
 )
 def index_meta(settings: dg.ResourceParam[Settings]) -> Outcome:
@@ -256,7 +259,7 @@ def _index_facts(settings: Settings) -> dict[str, Any]:
     }
 
 
-ASKED = [papers, chunks, passages, profiles, references, chroma_index, bm25_index, index_meta]
+ASKED = [*SEARCHED, index_meta]
 """What the engine reads when it is asked."""
 
 
