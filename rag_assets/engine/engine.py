@@ -302,7 +302,7 @@ class Engine:
         try:
             with self._snapshots.newest():
                 return True
-        except RagAssetsError:
+        except (RagAssetsError, OSError):
             return False
 
     def corpus_version(self) -> str:
