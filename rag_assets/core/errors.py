@@ -37,13 +37,13 @@ class MissingInput(RagAssetsError):
     """A folder, file or upstream table that must exist does not."""
 
     @classmethod
-    def table(cls, path: Path, *, asset: str) -> Self:
-        """path: file of an asset, two folders below the data folder."""
-        return cls(f"{path} does not exist. Materialize `{asset}` first: {_run_of(asset, path)}")
+    def table(cls, path: Path) -> Self:
+        """path: see `_how_to_make`."""
+        return cls(f"{path} does not exist. {_how_to_make(path)}")
 
     @classmethod
-    def unusable_table(cls, path: Path, *, problem: str, asset: str) -> Self:
-        return cls(f"{path} {problem}. Materialize `{asset}` again: {_run_of(asset, path)}")
+    def unusable_table(cls, path: Path, *, problem: str) -> Self:
+        return cls(f"{path} {problem}. {_how_to_make(path)}")
 
     @classmethod
     def index(cls, data_dir: Path) -> Self:
@@ -325,8 +325,13 @@ def data_option(data: Path) -> str:
     return "" if data == Path("data") else f" --data {shlex.quote(str(data))}"
 
 
-def _run_of(asset: str, path: Path) -> str:
-    return f"rag-assets run --select +{asset}{data_option(path.parent.parent)}"
+def _how_to_make(path: Path) -> str:
+    """path: file of an asset, with its name, two folders below the data folder; or a link to it in
+    the published set, which `index_meta` makes."""
+    asset, data = path.stem, path.parent.parent
+    if "published_set" in path.parent.name:
+        asset, data = "index_meta", data.parent
+    return f"Materialize `{asset}`: rag-assets run --select +{asset}{data_option(data)}"
 
 
 _CODES = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

@@ -25,6 +25,8 @@ logger = logging.getLogger(__name__)
 LOCK_NAME = ".write.lock"
 STAGED_SUFFIX = ".staged"
 REPLACED_SUFFIX = ".replaced"
+EVERYBODY = 0o007
+"""Rights of those who are neither the owner of a file nor in its group."""
 _CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 _PAIRS_PER_BATCH = 1000
 
@@ -34,6 +36,15 @@ def fingerprint(*parts: Any) -> str:
     values (a tuple counts as a list)."""
     content = _CANONICAL.encode(parts).encode("utf-8", "surrogatepass")
     return hashlib.sha256(content).hexdigest()[:32]
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those above it that are missing. Where everybody could enter them, only this
+    user can."""
+    if not folder.is_dir():
+        make_folder(folder.parent)
+        is_open = folder.parent.stat().st_mode & EVERYBODY
+        folder.mkdir(0o700 if is_open else 0o777, exist_ok=True)
 
 
 def file_sha256(path: Path) -> str:
@@ -115,7 +126,7 @@ class StagedFiles:
     def path(self, final: Path) -> Path:
         """The temporary path at which to write a file that `publish` moves to `final`. Its folder
         exists."""
-        final.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(final.parent)
         staged = final.with_name(final.name + STAGED_SUFFIX)
         _remove(staged)  # a killed run may have left it
         self._moves.append((staged, final))
@@ -191,6 +202,12 @@ def replace_folder(new: Path, final: Path) -> None:
         final.rename(replaced)
     new.rename(final)
     _remove(replaced)
+
+
+def existing(final: Path) -> Path:
+    """`final`, or its last version while `replace_folder` is between its two renames."""
+    replaced = final.with_name(final.name + REPLACED_SUFFIX)
+    return replaced if replaced.exists() and not final.exists() else final
 
 
 def recover_folder(final: Path) -> None:

@@ -26,6 +26,7 @@ from weakref import WeakValueDictionary
 
 from pydantic import TypeAdapter
 
+from rag_assets.core.incremental import make_folder
 from rag_assets.core.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -99,7 +100,7 @@ class KeptFile:
         for _ in range(2):
             inode = self._inode()
             try:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
+                make_folder(self.path.parent)
                 with closing(
                     sqlite3.connect(self.path, _BUSY_TIMEOUT_S, isolation_level=None)
                 ) as database:

@@ -226,10 +226,10 @@ class PaperTable:
         be used."""
         table = cls.published(path, schema)
         if not path.exists():
-            raise MissingInput.table(path, asset=path.stem)
+            raise MissingInput.table(path)
         if (n_wanted := 16 ** len(next(iter(table.files), ""))) != len(table.files):
             problem = f"can be used in {len(table.files)} of {n_wanted} parts"
-            raise MissingInput.unusable_table(path, problem=problem, asset=path.stem)
+            raise MissingInput.unusable_table(path, problem=problem)
         return table
 
     @cached_property

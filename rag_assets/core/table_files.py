@@ -28,7 +28,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from rag_assets.core.errors import MissingInput
-from rag_assets.core.incremental import REPLACED_SUFFIX
+from rag_assets.core.incremental import existing
 from rag_assets.core.tables import (
     BLOCKS,
     CHUNKS,
@@ -72,21 +72,16 @@ class PublishedTable:
     """What it was made with; None if there is no usable file, so that it must be written."""
 
 
-def is_published(path: Path) -> bool:
-    """Whether there is a table at `path`, also if it is being replaced at this moment."""
-    return path.exists() or path.with_name(path.name + REPLACED_SUFFIX).exists()
-
-
 def files_of(path: Path) -> list[Path]:
     """The parquet files of the table at `path`, sorted; an empty list if there is no table.
 
     While a folder is being replaced, the files of the old one are returned. Raises UnusableTable
     for a folder in which files are missing.
     """
-    existing = path if path.exists() else path.with_name(path.name + REPLACED_SUFFIX)
-    if existing.is_file():
-        return [existing]
-    files = sorted(existing.glob("*.parquet"))
+    table = existing(path)
+    if table.is_file():
+        return [table]
+    files = sorted(table.glob("*.parquet"))
     # each digit of a key is one of 16
     if files and len(files) != (n_wanted := 16 ** len(shard_key(files[0]))):
         raise UnusableTable(f"is a folder with {len(files)} of {n_wanted} files")
@@ -164,10 +159,10 @@ def read_columns(path: Path, columns: Sequence[str]) -> pa.Table:
     `required_table`."""
     try:
         if not files_of(path):
-            raise MissingInput.table(path, asset=path.stem)
+            raise MissingInput.table(path)
         return _read(path, SCHEMAS[path.stem], columns)
     except UnusableTable as error:
-        raise MissingInput.unusable_table(path, problem=str(error), asset=path.stem) from error
+        raise MissingInput.unusable_table(path, problem=str(error)) from error
 
 
 def read_files(files: Iterable[Path], schema: pa.Schema, columns: Sequence[str]) -> pa.Table:
@@ -312,7 +307,7 @@ class OpenTable:
         with self._usable():
             self._files = opened_together(path, self._schema)
         if not self._files:
-            raise MissingInput.table(path, asset=path.stem)
+            raise MissingInput.table(path)
         self._groups = [
             (file, number) for file in self._files for number in range(file.metadata.num_row_groups)
         ]
@@ -365,6 +360,4 @@ class OpenTable:
             with readable():
                 yield
         except UnusableTable as error:
-            raise MissingInput.unusable_table(
-                self._path, problem=str(error), asset=self._path.stem
-            ) from error
+            raise MissingInput.unusable_table(self._path, problem=str(error)) from error

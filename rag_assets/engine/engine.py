@@ -46,10 +46,11 @@ from rag_assets.core.domain import (
     QAResult,
     summed,
 )
-from rag_assets.core.errors import Unanswered
+from rag_assets.core.errors import RagAssetsError, Unanswered
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import kept_file
 from rag_assets.core.settings import EmbeddingSettings, Settings
+from rag_assets.core.settings.paths import close_to_others
 from rag_assets.engine.snapshots import Snapshots
 from rag_assets.hosted.budget import Budget, question_budget, unlimited
 from rag_assets.hosted.connections import Connections
@@ -62,16 +63,14 @@ from rag_assets.search.embedding.token_vectors import (
     open_token_encoder,
     passage_tokens,
 )
+from rag_assets.search.indexing.published_set import published_stamp
 from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets.search.reranking.rerankers import RerankerResources, open_reranker
 from rag_assets.search.reranking.trained_reader import open_sentence_reader
 from rag_assets.search.retrieval.named_works import Offer, offered_filter
 from rag_assets.search.retrieval.opening import (
     corpus_version,
-    fit_together,
-    is_built,
     open_searcher,
-    published_files,
 )
 from rag_assets.search.retrieval.queries import QueryPlanner, open_query_planner
 from rag_assets.search.retrieval.question_reader import open_question_reader
@@ -120,6 +119,7 @@ class Engine:
         """connections: connections to models behind an API, from a run that shares its budget;
         None: the engine opens its own. answerer: used in place of the model that the settings name.
         Raises the errors of `CitationStyle`."""
+        close_to_others(settings.paths)
         self._answerer = answerer
         self.n_at_once = n_at_once(settings)
         self._settings = settings
@@ -129,12 +129,7 @@ class Engine:
             Connections(settings.model_access)
         )
         self._snapshots = self._closing.enter_context(
-            Snapshots(
-                self._opened,
-                published_files(settings),
-                fit=lambda: fit_together(settings),
-                is_built=lambda: is_built(settings),
-            )
+            Snapshots(self._opened, lambda: published_stamp(settings))
         )
         self._slots = BoundedSemaphore(self.n_at_once)
         self._loading = RLock()
@@ -302,9 +297,13 @@ class Engine:
         return self._answerer is None and self._settings.answering.model != EXTRACTIVE
 
     @property
-    def is_built(self) -> bool:
-        """Whether there is a corpus that can be asked; only names of files are checked."""
-        return is_built(self._settings)
+    def is_ready(self) -> bool:
+        """Whether questions can be asked; opens what is published if nothing is open yet."""
+        try:
+            with self._snapshots.newest():
+                return True
+        except (RagAssetsError, OSError):
+            return False
 
     def corpus_version(self) -> str:
         """The version of the published corpus. It changes with every publication, and when an index

@@ -1,26 +1,21 @@
 """Keeps the newest publication of the corpus open, and replaces it when there is a newer one.
 
-The times and sizes of a few files show whether something was published. Tables and indexes are
-published one after another; until they belong together again, the earlier publication stays open
-and is used.
+The stamp of what is published shows whether there is something new. If that cannot be opened, the
+earlier publication stays open and is used.
 """
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from threading import Lock
 from typing import Self
 
 from rag_assets.core.errors import RagAssetsError
-from rag_assets.core.incremental import stamp_if_there
+from rag_assets.search.indexing.published_set import Stamp
 from rag_assets.search.retrieval.search import Searcher
 
 logger = logging.getLogger(__name__)
-State = tuple[tuple[int, int, int] | None, ...]
-"""Inode, size and time of change of each file that changes with a publication; None for a missing
-file."""
 
 
 @dataclass
@@ -28,7 +23,7 @@ class _Snapshot:
     """An open publication."""
 
     searcher: Searcher
-    state: State
+    stamp: Stamp
     n_users: int = 0
     """Number of questions in progress."""
     is_replaced: bool = False
@@ -42,23 +37,17 @@ class Snapshots:
     def __init__(
         self,
         open_: Callable[[], Searcher],
-        files: Sequence[Path],
-        *,
-        fit: Callable[[], bool],
-        is_built: Callable[[], bool],
+        stamp: Callable[[], Stamp],
     ) -> None:
-        """open_: opens the current publication. files: files that change with every publication.
-        fit: whether the published files belong together. is_built: whether there is a publication.
-        `fit` and `is_built` are called only after a change."""
+        """open_: opens the current publication. stamp: changes with every publication; None if
+        nothing is published."""
         self._open = open_
-        self._files = files
-        self._fit = fit
-        self._is_built = is_built
+        self._stamp = stamp
         self._opening = Lock()
         self._counting = Lock()
         self._newest: _Snapshot | None = None
-        self._unusable: State | None = None
-        """State of files that do not belong together, or could not be opened."""
+        self._unusable: Stamp = None
+        """Stamp of a publication that could not be opened."""
 
     def __enter__(self) -> Self:
         return self
@@ -89,7 +78,7 @@ class Snapshots:
         """The newest open snapshot, with one more user. If none is open yet, waits until one is."""
         while True:
             is_first = self._newest is None
-            is_due = is_first or self._is_new(self._state())
+            is_due = is_first or self._is_new(self._stamp())
             # only the first publication is worth waiting for while another thread opens it
             if is_due and self._opening.acquire(blocking=is_first):
                 try:
@@ -102,38 +91,42 @@ class Snapshots:
                     snapshot.n_users += 1
                     return snapshot
 
-    def _state(self) -> State:
-        return tuple(stamp_if_there(file) for file in self._files)
-
-    def _is_new(self, state: State) -> bool:
-        """Whether the files are neither those that are open nor known to be unusable."""
-        return self._newest is None or state not in (self._newest.state, self._unusable)
+    def _is_new(self, stamp: Stamp) -> bool:
+        """Whether that publication is neither open nor known to be unusable."""
+        is_known = stamp and self._newest and stamp in (self._newest.stamp, self._unusable)
+        return not is_known
 
     def _open_newest(self) -> None:
-        """Open the current publication, unless it is open already, or its files do not belong
-        together. Only one thread at a time."""
-        state, current = self._state(), self._newest
-        if not self._is_new(state):  # another thread has opened it
+        """Open the current publication, unless it is open already. Only one thread at a time."""
+        stamp, current = self._stamp(), self._newest
+        if not self._is_new(stamp):  # another thread has opened it
             return
-        if current is None or not self._is_built():
-            self._replace(None)  # a deleted corpus must not be used any more
-            self._replace(_Snapshot(self._open(), state))
-            return
-        is_incomplete = any(
-            new is None and old is not None for new, old in zip(state, current.state, strict=True)
-        )
         try:
-            opened = None if is_incomplete or not self._fit() else _Snapshot(self._open(), state)
+            self._replace(self._opened())
         except (RagAssetsError, OSError) as error:
+            if current is None or stamp is None:
+                self._replace(None)  # a deleted corpus must not be used any more
+                raise
             logger.warning(
                 "What was published anew cannot be opened, so the earlier publication is asked: %s",
                 error,
             )
-            opened = None
-        if opened is None:
-            self._unusable = state
-        else:
-            self._replace(opened)
+            self._unusable = stamp
+
+    def _opened(self) -> _Snapshot:
+        """The current publication. If it is replaced while it is opened, it is opened again, so that
+        all files are of one publication."""
+        while True:
+            stamp = self._stamp()
+            try:
+                snapshot = _Snapshot(self._open(), stamp)
+            except (RagAssetsError, OSError):
+                if self._stamp() == stamp:
+                    raise
+                continue
+            if self._stamp() == stamp:
+                return snapshot
+            snapshot.searcher.close()
 
     def _replace(self, new: _Snapshot | None) -> None:
         """Make `new` the newest snapshot; the old one is closed now or after its last question."""

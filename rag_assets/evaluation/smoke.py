@@ -85,7 +85,7 @@ def evaluated(
     """
     paths = settings.paths
     if not paths.qa.exists():
-        raise MissingInput.table(paths.qa, asset="qa")
+        raise MissingInput.table(paths.qa)
     corpus = set(read_columns(paths.parsed_index, ["paper_id"])["paper_id"].to_pylist())
     answers = {result.question_id: result for result in results}
     if not answers:

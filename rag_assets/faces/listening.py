@@ -1,17 +1,20 @@
 """Where a server listens and whom it lets in: the same for the HTTP API, for MCP over HTTP
 and for the Dagster UI."""
 
+import asyncio
 import logging
 import signal
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
+import h11
 import uvicorn
 from pydantic import SecretStr
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from rag_assets.core.errors import InvalidSettings, ServerUnavailable
 from rag_assets.core.settings import SERVER_TOKEN_VARIABLE, ServerSettings, environment
@@ -29,6 +32,8 @@ from rag_assets.faces.server.middleware import (
 MIN_TOKEN_CHARS = 16
 MAX_CONNECTIONS = 512
 """Connections that are open at once; more are refused."""
+HEADERS_TIMEOUT_S = 10.0
+"""Seconds a client may take to send the headers of a request."""
 _ENDINGS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -129,6 +134,31 @@ def guarded(app: ASGIApp, layers: list[Middleware]) -> ASGIApp:
     return app
 
 
+class PromptHeaders(H11Protocol):
+    """Closes connections that wait too long for the headers of a request, and the oldest of them if
+    many wait: half-sent headers of one client would take all connections."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._since_s = self.loop.time()
+        waiting = [
+            one for one in self.connections if isinstance(one, PromptHeaders) and one._is_waiting
+        ]
+        if len(waiting) > MAX_CONNECTIONS // 2:
+            min(waiting, key=lambda one: one._since_s).transport.close()
+        self.loop.call_later(HEADERS_TIMEOUT_S, self._look)
+
+    @property
+    def _is_waiting(self) -> bool:
+        return self.conn.their_state is h11.IDLE and not self.transport.is_closing()
+
+    def _look(self) -> None:
+        if self._is_waiting:
+            self.transport.close()
+        elif not self.transport.is_closing():
+            self.loop.call_later(HEADERS_TIMEOUT_S, self._look)
+
+
 def server_config(app: ASGIApp, *, shutdown_s: int, websockets: str = "none") -> uvicorn.Config:
     """How uvicorn serves an application that is behind the guards: with a bound for connections.
 
@@ -137,7 +167,7 @@ def server_config(app: ASGIApp, *, shutdown_s: int, websockets: str = "none") ->
     """
     return uvicorn.Config(
         app,
-        http="h11",
+        http=PromptHeaders,
         ws=websockets,
         ws_max_size=MAX_BODY_BYTES,
         lifespan="on",

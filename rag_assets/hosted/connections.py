@@ -8,6 +8,7 @@ Nothing here opens a connection or imports an SDK before the first prompt; `conn
 import logging
 import math
 import time
+import weakref
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -53,6 +54,8 @@ class Connections:
         self._lock = Lock()
         self._open: dict[str, Connection] = {}
         self._to_close = ExitStack()
+        # also when the process ends: later, the threads of connections could not end any more
+        weakref.finalize(self, self._to_close.close)
 
     def to(self, access: Access) -> "Connection":
         """The connection to the provider of `access`."""
@@ -69,7 +72,7 @@ class Connections:
     def close(self) -> None:
         with self._lock:
             self._open.clear()
-            to_close, self._to_close = self._to_close, ExitStack()
+            to_close = self._to_close.pop_all()
         to_close.close()
 
     def __enter__(self) -> Self:

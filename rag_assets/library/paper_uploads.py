@@ -274,7 +274,6 @@ class PaperTrash:
             sealed(json.loads(json.dumps(asdict(trashed)))), ensure_ascii=False, indent=1
         )
         path = self._folder(trashed) / _MANIFEST
-        path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, content.encode())
 
     def _read(self, trash_id: str) -> TrashedPaper | None:

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import TypeAlias
 
@@ -25,6 +25,7 @@ from rag_assets.core.table_files import shard_file
 from rag_assets.parsing.known_files import KnownFiles
 from rag_assets.search.embedding.local_model import CHECK_RECORD, MODEL_MANIFEST, damage_of
 from rag_assets.search.indexing.folders import MANIFEST_FILE, damaged_files
+from rag_assets.search.indexing.published_set import not_newest
 from rag_assets.search.indexing.stores import published_indexes
 
 _MISSING, _DAMAGED = "is missing", "is missing or damaged"
@@ -68,6 +69,7 @@ def _seeming_damages(settings: Settings) -> Iterator[Damage]:
         _damaged_databases(paths),
         ((config, _DAMAGED) for config in _emptied(paths.dagster)),
         _damaged_json(paths),
+        _outdated_set(settings),
         ((file, _MISSING) for file in _missing(paths, indexes)),
         _damaged_answers(paths.qa, paths.qa_meta),
         _damaged_reports(paths),
@@ -87,6 +89,14 @@ def _seeming_damages(settings: Settings) -> Iterator[Damage]:
     for paper in KnownFiles.kept_at(paths.known_files).altered():
         problem = "cannot be read, or has other bytes than when it was read"
         yield Damage(paper, problem, "Put the paper there again, or touch it.")
+
+
+def _outdated_set(settings: Settings) -> Iterator[DamagedFile]:
+    """The first file of the published set that does not fit; folders of earlier versions have no
+    set."""
+    if settings.paths.published_set.exists():
+        for file in islice(not_newest(settings), 1):
+            yield file, "is damaged, or not the newest: a run was ended before it published all"
 
 
 def _damaged_in_index(folder: Path) -> Iterator[DamagedFile]:

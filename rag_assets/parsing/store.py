@@ -24,6 +24,7 @@ from pydantic import TypeAdapter
 from rag_assets.core import tables
 from rag_assets.core.domain import Document, Span, all_boxes
 from rag_assets.core.errors import MissingInput, UnreadableDocument
+from rag_assets.core.incremental import make_folder
 from rag_assets.core.kept import Kept, KeptFile
 from rag_assets.core.promises import Offenders, Promise
 from rag_assets.core.settings import Paths
@@ -211,7 +212,7 @@ class Removal:
 
 def note_removal(paths: Paths) -> None:
     """Record that the user confirmed the removal of most papers now."""
-    paths.removal.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(paths.removal.parent)
     paths.removal.touch()
 
 

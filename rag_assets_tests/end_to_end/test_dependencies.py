@@ -24,11 +24,11 @@ TABLES = {
     "references",
 }
 NOT_SEEN_HERE = {
-    "index_meta": {"chunks"},
+    "index_meta": {"chunks", "papers"},
     "summaries": {"papers", "chunks"},
     "examples": {"passages"},
 }
-"""Of the first, only the provenance is read; the second reads them when a model is to write
+"""Of the first, only the provenance is read, and files are linked; the second reads them when a model is to write
 summaries, the third when a heading or table can be asked about."""
 GRAPH = build_defs().resolve_asset_graph()
 PARENTS = {

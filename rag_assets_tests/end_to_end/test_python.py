@@ -1,13 +1,17 @@
 """The package from Python: the notebook of docs/python.md, and what importing costs."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import rag_assets
+from rag_assets_testing.wire import Vectors, Wire
 from rag_assets_testing.world import TOKENIZER, World
+from rag_assets_tests.faces.cli.processes import environment
 from rag_assets_tests.test_imports import imported_by
 
 PAGE = Path(__file__).parents[2] / "docs" / "python.md"
@@ -63,3 +67,49 @@ def test_what_the_package_names_is_there_and_nothing_else() -> None:
         assert name in dir(rag_assets)
     with pytest.raises(AttributeError, match="has no attribute 'open_engines'"):
         rag_assets.open_engines  # type: ignore[attr-defined]  # noqa: B018
+
+
+UNCLOSED = {
+    "an engine": """
+from rag_assets import load_settings, open_engine
+
+engine = open_engine(load_settings({"embedding": {"model": "openai:text-embedding-3-small"}}))
+engine.question_vector("How much did ferritin fall?")
+print("done", flush=True)
+""",
+    "connections that nothing else refers to": """
+from rag_assets.core.settings import load_settings
+from rag_assets.hosted.access import require_access
+from rag_assets.hosted.connections import Connections
+
+connections = Connections(load_settings({}).model_access)
+connections.to(require_access("openai"))
+print("done", flush=True)
+""",
+}
+ENDS_WITHIN_S = 20.0
+
+
+@pytest.mark.parametrize("unclosed", UNCLOSED)
+def test_a_script_ends_although_it_closes_nothing(
+    unclosed: str, wire: Wire, tmp_path: Path
+) -> None:
+    """A script of a batch system, or the kernel of a notebook, would hang at its end until somebody
+    ends it by force."""
+    wire("openai").answer_by(lambda _: Vectors())
+    script = subprocess.Popen(
+        [sys.executable, "-c", UNCLOSED[unclosed]],
+        env=environment(tmp_path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert script.stdout
+        printed = script.stdout.readline()
+        _, warned = script.communicate(timeout=ENDS_WITHIN_S)
+    finally:
+        script.kill()
+
+    assert printed == "done\n", warned
+    assert (script.returncode, "Traceback" in warned) == (0, False), warned

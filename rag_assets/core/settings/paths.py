@@ -2,10 +2,12 @@
 used."""
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from rag_assets.core.errors import MissingInput, ReadOnlyFolder
+from rag_assets.core.incremental import EVERYBODY
 
 OPENING_LOCK = "opening.lock"
 """Beside the dagster.yaml that our commands write into `Paths.dagster`."""
@@ -68,6 +70,8 @@ class Paths:
     qdrant = _Below("index", "qdrant")
     """What is published in Qdrant; beside it is the storage when there is no server."""
     bm25 = _Below("index", "bm25")
+    published_set = _Below("index", "published_set")
+    """Links to the tables and indexes from which questions are answered."""
 
     qa = _Below("output", "qa.jsonl")
     reports = _Below("output", "reports")
@@ -85,6 +89,11 @@ class Paths:
     """Output of the runs that the server started."""
 
     @property
+    def made(self) -> tuple[Path, ...]:
+        """Folders of what can be made again: cache, indexes, answers."""
+        return self.cache, self.chroma.parent, self.qa.parent
+
+    @property
     def audits(self) -> tuple[Path, ...]:
         return self.qa_audit, self.quarantine_audit, self.evaluation_audit
 
@@ -100,22 +109,32 @@ def says_nothing(config: Path) -> bool:
     return all(line.strip(b"\0 \t")[:1] in (b"", b"#") for line in lines)
 
 
+def close_to_others(paths: Paths) -> None:
+    """Let only this user into the made folders that everybody can enter, as earlier versions made
+    them. A folder that is open to its group alone stays as it is."""
+    logs, conversations = paths.qa_audit.parent, paths.conversations.parent
+    for folder in (*paths.made, logs, conversations, paths.trash, paths.dagster):
+        with suppress(OSError):  # it is not there, or belongs to another user
+            if folder.stat().st_mode & EVERYBODY:
+                folder.chmod(0o700)
+
+
 def demand_data_folder(paths: Paths) -> None:
     """Raise MissingInput unless the data folder exists: a mistyped name must not make a new, empty
-    one."""
+    one. Close it to others."""
     if not paths.data.is_dir():
         what = "is not a folder" if paths.data.exists() else "does not exist"
         raise MissingInput(
             f"The data folder {paths.data} {what}. Nothing was made or changed. Create it with papers/ in it, or name "
             "another: --data DIR, RAG_ASSETS_DATA_DIR or data_dir in rag_assets.toml."
         )
+    close_to_others(paths)
 
 
 def demand_writable(paths: Paths) -> None:
     """Raise MissingInput unless the data folder exists, ReadOnlyFolder unless this user can write
     it."""
     demand_data_folder(paths)
-    made = (paths.cache, paths.chroma.parent, paths.qa.parent, paths.qa_audit.parent)
-    for folder in (paths.data, *(folder for folder in made if folder.exists())):
-        if not os.access(folder, os.W_OK | os.X_OK):
+    for folder in (paths.data, *paths.made, paths.qa_audit.parent):
+        if folder.exists() and not os.access(folder, os.W_OK | os.X_OK):
             raise ReadOnlyFolder.at(folder)

@@ -188,11 +188,7 @@ def clear(
 
         paths = settings_of(data, None).paths
         demand_writable(paths)
-        folders = [
-            folder
-            for folder in (paths.cache, paths.chroma.parent, paths.qa.parent)
-            if folder.exists()
-        ]
+        folders = [folder for folder in paths.made if folder.exists()]
         if folders and not yes:
             typer.confirm(
                 f"Delete {', '.join(str(folder) for folder in folders)}?", abort=True, err=True

@@ -10,8 +10,8 @@ compared in constant time and never logged.
 
 Limits against clients that send too much, too slowly or too often.
 
-Uvicorn waits without end for headers and for clients that do not read: where strangers reach the
-server, a reverse proxy stands before it. h11 takes headers up to 64 kB.
+Uvicorn waits without end for clients that do not read: where strangers reach the server, a reverse
+proxy stands before it. h11 takes headers up to 64 kB, `listening` limits the time for them.
 """
 
 import asyncio

@@ -14,7 +14,7 @@ environment or `.env`.
 import json
 import logging
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from html import escape
 from typing import Any
@@ -192,29 +192,18 @@ def _schedule(
     def tick(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
         end_dead_runs(context.instance)
         settings = load_settings(overrides)
-        spent = _spent_usd(context.instance)
-        for reason in _reasons_to_skip(context.instance, settings, spent):
-            return dg.SkipReason(reason)
+        spent, limit = _spent_usd(context.instance), settings.automation.monthly_budget_usd
+        if living_runs(context.instance):
+            return dg.SkipReason(RUN_IS_ALIVE)
+        if limit is not None and spent >= limit:
+            return dg.SkipReason(
+                f"The runs of the last {_MONTH.days} days cost ${spent:.2f}, and automation.monthly_budget_usd is "
+                f"{limit:g}. Raise it, or materialize what you need yourself."
+            )
+        # also if the papers are gone: the run fails with that reason, which people are told
         return dg.RunRequest(tags=_plan(settings, spent))
 
     return tick
-
-
-def _reasons_to_skip(
-    instance: dg.DagsterInstance, settings: Settings, spent: float
-) -> Iterator[str]:
-    if living_runs(instance):
-        yield RUN_IS_ALIVE
-    try:
-        _versions_now(settings)
-    except MissingInput as error:
-        yield str(error)
-    limit = settings.automation.monthly_budget_usd
-    if limit is not None and spent >= limit:
-        yield (
-            f"The runs of the last {_MONTH.days} days cost ${spent:.2f}, and automation.monthly_budget_usd is {limit:g}. "
-            "Raise it, or materialize what you need yourself."
-        )
 
 
 _MONTH = timedelta(days=30)

@@ -58,6 +58,7 @@ from rag_assets.search.indexing.protocols import (
     VectorStore,
     for_reading_only,
 )
+from rag_assets.search.indexing.published_set import is_newest, publish_set
 from rag_assets.search.indexing.stores import vector_index, word_index
 
 _LOADED_AT_ONCE = 1000
@@ -153,15 +154,19 @@ def _indexed(
     )
 
 
+SEARCHED = [papers, chunks, passages, profiles, references, chroma_index, bm25_index]
+
+
 @checked_asset(
     "index",
     META_PROMISES,
-    deps=[chunks, passages, profiles, references, chroma_index, bm25_index],
+    deps=SEARCHED,
     kinds={"json"},
 )
 def index_meta(settings: dg.ResourceParam[Settings]) -> Outcome:
     """Whether both indexes belong together: what they hold and were made with;
-    `data/cache/index_meta.json`."""
+    `data/cache/index_meta.json`. From here on questions are answered from all that was published
+    before: `data/index/published_set/`."""
     path = settings.paths.index_meta
 
     def make() -> Made:
@@ -169,14 +174,22 @@ def index_meta(settings: dg.ResourceParam[Settings]) -> Outcome:
         checked = check_all(META_PROMISES, meta)
         content = {name: value for name, value in meta.items() if name != "problems"}
         facts = {"n_passages": content["n_passages"], "model": content["embedding_model"]}
-        return Made(content["version"], 1, checked, sealed_file(path, content), facts)
+
+        def publish() -> dict[str, int]:
+            counts = sealed_file(path, content)()
+            publish_set(settings)
+            return counts
+
+        return Made(content["version"], 1, checked, publish, facts)
 
     yield from asset_step(path, make, lambda: _meta_follows_from(settings), counted="files")
 
 
-def _meta_follows_from(settings: Settings) -> list[Any]:
-    """index_meta.json and everything that it follows from, as JSON values, without reading a
-    table."""
+def _meta_follows_from(settings: Settings) -> list[Any] | None:
+    """index_meta.json and everything that it follows from, as JSON values, without reading a table.
+    None if the published set must be replaced."""
+    if not is_newest(settings):
+        return None
     paths = settings.paths
     vectors, words, made_with = _indexes_and_facts(settings)
     manifests = [asdict(kept) if (kept := index.manifest()) else None for index in (vectors, words)]
@@ -246,7 +259,7 @@ def _index_facts(settings: Settings) -> dict[str, Any]:
     }
 
 
-ASKED = [papers, chunks, passages, profiles, references, chroma_index, bm25_index, index_meta]
+ASKED = [*SEARCHED, index_meta]
 """What the engine reads when it is asked."""
 
 

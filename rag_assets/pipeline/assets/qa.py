@@ -111,7 +111,7 @@ def answer_file(
     paths = settings.paths
     meta = read_sealed(paths.index_meta)
     if meta is None:
-        raise MissingInput.table(paths.index_meta, asset="index_meta")
+        raise MissingInput.table(paths.index_meta)
     inputs = inputs_fingerprint(questions, meta["version"], engine.answers_version())
     published = read_results(asked.answers)
     if is_current(asked.answers, asked.meta, inputs):

@@ -31,7 +31,7 @@ from rag_assets.core.errors import (
     ReadOnlyFolder,
     raising_disk_full,
 )
-from rag_assets.core.incremental import only_writer, write_atomically
+from rag_assets.core.incremental import make_folder, only_writer, write_atomically
 from rag_assets.core.settings import Paths
 from rag_assets.core.settings.paths import OPENING_LOCK, says_nothing
 
@@ -58,7 +58,7 @@ def dagster_home(paths: Paths) -> Path:
     ours = files("rag_assets").joinpath(_CONFIG_NAME).read_bytes()
     with raising_disk_full(home):
         try:
-            home.mkdir(parents=True, exist_ok=True)
+            make_folder(home)
             with FileLock(home / OPENING_LOCK):  # two processes may begin together
                 if says_nothing(config):
                     write_atomically(config, ours)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
 from rag_assets.core.errors import NotFound, ReadOnlyFolder
+from rag_assets.core.incremental import make_folder
 from rag_assets.core.settings import Settings
 from rag_assets.pipeline.runs.locks import (
     KILLED,
@@ -204,7 +205,7 @@ def _started(run_id: str, settings: Settings) -> "subprocess.Popen[bytes]":
     search_path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
     log = settings.paths.requested_runs
     try:
-        log.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(log.parent)
         messages = log.open("ab")
     except OSError as error:
         raise ReadOnlyFolder.at(log) from error

@@ -20,6 +20,7 @@ from threading import Lock
 from typing import Any, Self
 
 from rag_assets.core.errors import ReadOnlyFolder, TurnTooLarge, UnknownConversation
+from rag_assets.core.incremental import make_folder
 from rag_assets.questions.conversations.follow_ups import Rewritten, Turn
 
 logger = logging.getLogger(__name__)
@@ -203,7 +204,7 @@ class Conversations:
 def _opened(path: Path) -> sqlite3.Connection:
     """The database; a damaged file is replaced by a new one. Raises ReadOnlyFolder."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
     except OSError as error:
         raise ReadOnlyFolder.at(path.parent) from error
     if not os.access(path.parent, os.W_OK | os.X_OK) or (

@@ -17,7 +17,7 @@ import numpy as np
 
 from rag_assets.core.domain import SparseVector
 from rag_assets.core.errors import InvalidSettings, MissingModel
-from rag_assets.core.incremental import file_sha256, fingerprint
+from rag_assets.core.incremental import file_sha256, fingerprint, make_folder
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import EmbeddingSettings, Settings
 from rag_assets.core.text.tokens import ModelTokenizer
@@ -52,7 +52,7 @@ def fetched(
     download: `download_model` of one of fastembed's classes. instead: what the error message
     suggests if the hub cannot be reached.
     """
-    models_folder.mkdir(parents=True, exist_ok=True)
+    make_folder(models_folder)
     try:
         # the default of three retries would wait 39 s
         return download(description, cache_dir=str(models_folder), retries=1)

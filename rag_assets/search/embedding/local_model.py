@@ -32,6 +32,7 @@ from rag_assets.core.errors import MissingModel
 from rag_assets.core.incremental import (
     STAGED_SUFFIX,
     file_sha256,
+    make_folder,
     read_sealed,
     sealed_json,
     stamp_of,
@@ -158,7 +159,7 @@ def _build(folder: Path, write: Callable[[Path], None]) -> None:
         if time.time() - abandoned.stat().st_mtime > _ABANDONED_AFTER_S:
             shutil.rmtree(abandoned, ignore_errors=True)
     staged = folder.with_name(f"{folder.name}.{uuid4().hex}{STAGED_SUFFIX}")
-    staged.mkdir(parents=True)
+    make_folder(staged)
     try:
         write(staged)
         files = {path.name: file_sha256(path) for path in sorted(staged.iterdir())}

@@ -25,7 +25,7 @@ VECTOR_STORES: dict[str, Callable[[Settings, VectorSource], FolderIndex[VectorSt
     ),
     "qdrant": lambda settings, source: FolderIndex(
         settings.paths.qdrant,
-        QdrantFiles(settings.paths.qdrant, settings.indexing.qdrant, source, settings.retrieval),
+        QdrantFiles(settings.paths, settings.indexing.qdrant, source, settings.retrieval),
     ),
 }
 

@@ -1,43 +1,42 @@
-"""Opens the files and indexes that a search needs, once.
+"""Opens the published set of tables and indexes that a search needs, once.
 
 An index is left out with a warning if it is missing or damaged, or was made of other passages or
 with another model. The other index then answers alone. Nothing on disk is changed.
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from rag_assets.core.domain import PaperFacts, Record
 from rag_assets.core.errors import (
     MissingInput,
     MissingModel,
-    StaleIndex,
     StoreRefused,
     StoreUnavailable,
 )
 from rag_assets.core.incremental import data_version, fingerprint, is_being_written, read_once
 from rag_assets.core.kept import kept_file
-from rag_assets.core.settings import Paths, Settings
+from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import (
     OpenTable,
-    is_published,
     read_columns,
     required_table,
 )
-from rag_assets.core.tables import fingerprints_by_paper, passages_version, records_from
+from rag_assets.core.tables import fingerprints_by_paper, records_from
 from rag_assets.core.text.tokens import token_counter
 from rag_assets.core.text.works import cited_names, same_works
 from rag_assets.hosted.connections import Connections
 from rag_assets.questions import ReadQuestion, read
 from rag_assets.search.embedding.base import Embedder
 from rag_assets.search.embedding.fastembed_model import open_sparse_vectors
-from rag_assets.search.indexing.folders import MANIFEST_FILE, FolderIndex
+from rag_assets.search.indexing.folders import FolderIndex
 from rag_assets.search.indexing.protocols import IndexManifest, VectorStore
+from rag_assets.search.indexing.published_set import place_of
 from rag_assets.search.indexing.stores import published_indexes, vector_index, word_index
 from rag_assets.search.indexing.tantivy_index import TantivyIndex
 from rag_assets.search.reranking.base import SkippingReranker
@@ -52,6 +51,7 @@ from rag_assets.search.retrieval.search import Searcher
 logger = logging.getLogger(__name__)
 
 Opened = TypeVar("Opened", VectorStore, TantivyIndex)
+Part = TypeVar("Part")
 
 
 def open_searcher(
@@ -74,45 +74,33 @@ def open_searcher(
     StoreUnavailable or StoreRefused when the vectors are on a server that does not answer. Such a
     server is an error, because an answer found by words alone would replace a better one.
     """
-    try:
-        return _opened_searcher(settings, connections, embedder, reranker, planner, read)
-    except (MissingInput, StaleIndex) as error:
-        if is_being_written(settings.data_dir):
-            raise MissingInput(
-                f"A run is writing {settings.data_dir}, and what it published does not fit yet. Ask when it is done."
-            ) from error
-        raise
-
-
-def is_built(settings: Settings) -> bool:
-    """Whether the tables and at least one index exist; they may be empty or outdated."""
-    paths = settings.paths
-    has_index = any(index.folder.exists() for index in published_indexes(settings))
-    return has_index and is_published(paths.chunks) and is_published(paths.passages)
-
-
-def _opened_searcher(
-    settings: Settings,
-    connections: Connections,
-    embedder: Embedder | None,
-    reranker: SkippingReranker | None,
-    planner: QueryPlanner | None,
-    read: ReadQuestion,
-) -> Searcher:
-    paths = settings.paths
-    if not is_built(settings):
-        raise MissingInput.index(paths.data)
-    records = _records(paths)
+    paths, place = settings.paths, place_of(settings)
+    if not all(place(table).exists() for table in (paths.chunks, paths.passages)):
+        raise _nothing_to_search(paths.data)
+    no_records: Mapping[str, Record] = {}
+    records = _opened_or(
+        no_records,
+        lambda: records_from(required_table(place(paths.records))),
+        "Papers are cited by their ids",
+    )
     facts = _facts(records)
-    library = Library(paths.chunks, paths.passages, facts)
+    library = Library(place(paths.chunks), place(paths.passages), facts)
     dense = _dense_search(settings, library, connections, embedder)
-    words = _opened(word_index(settings), library, settings.data_dir)
+    words = _opened(word_index(settings), library, settings)
     if dense is None and words is None:
-        raise MissingInput.index(paths.data)
+        raise _nothing_to_search(paths.data)
     counter = token_counter(settings.chunking.tokenizer)
-    names = _paper_names(settings, words)
+    names = _opened_or(
+        None,
+        lambda: PaperNames(required_table(place(paths.profiles)), words),
+        "Papers are not found by their names",
+    )
     known = KnownPapers(facts, {paper: record.arxiv for paper, record in records.items()})
-    cited = _cited_works(paths, known)
+    cited = _opened_or(
+        CitedWorks(),
+        lambda: CitedWorks(OpenTable(place(paths.references)), known),
+        "No answer says whether its quotes report other works",
+    )
     # Free the columns that were read to open the tables: a tenth of the memory of a large corpus.
     pa.default_memory_pool().release_unused()
     retrieval = settings.retrieval
@@ -121,21 +109,20 @@ def _opened_searcher(
     )
 
 
-def _cited_works(paths: Paths, known: KnownPapers) -> CitedWorks:
-    try:
-        return CitedWorks(OpenTable(paths.references), known)
-    except MissingInput as error:
-        logger.warning("No answer says whether its quotes report other works: %s", error)
-        return CitedWorks()
+def _nothing_to_search(data: Path) -> MissingInput:
+    if is_being_written(data):
+        return MissingInput(f"A run is writing {data}. Ask when it is done.")
+    return MissingInput.index(data)
 
 
-def _records(paths: Paths) -> Mapping[str, Record]:
-    """The records by paper_id; empty, with a warning, if their table cannot be used."""
+def _opened_or(default: Part, open_: Callable[[], Part], without: str) -> Part:
+    """What `open_` returns; the default if a table cannot be used, with a warning that begins with
+    what is lost."""
     try:
-        return records_from(required_table(paths.records))
+        return open_()
     except MissingInput as error:
-        logger.warning("Papers are cited by their ids: %s", error)
-        return {}
+        logger.warning("%s: %s", without, error)
+        return default
 
 
 def _facts(records: Mapping[str, Record]) -> dict[str, PaperFacts]:
@@ -158,15 +145,6 @@ def _facts(records: Mapping[str, Record]) -> dict[str, PaperFacts]:
     }
 
 
-def _paper_names(settings: Settings, words: TantivyIndex | None) -> PaperNames | None:
-    try:
-        profiles = required_table(settings.paths.profiles)
-    except MissingInput as error:
-        logger.warning("Papers are not found by their names: %s", error)
-        return None
-    return PaperNames(profiles, words)
-
-
 def _dense_search(
     settings: Settings, library: Library, connections: Connections, embedder: Embedder | None
 ) -> DenseSearch | None:
@@ -180,7 +158,7 @@ def _dense_search(
         logger.warning("Searching by words alone: %s", error)
         return None
     index = vector_index(settings, model, sparse_model=sparse.identity if sparse else None)
-    store = _opened(index, library, settings.data_dir)
+    store = _opened(index, library, settings)
     if store is None:
         return None
     if embedder is None:
@@ -190,37 +168,6 @@ def _dense_search(
     return DenseSearch(store, embedder, sparse)
 
 
-def published_files(settings: Settings) -> list[Path]:
-    """One file for each table and index that is searched. A file is replaced whenever its table or
-    index is published, so a change of its time shows that there is something new."""
-    manifests = [index.folder / MANIFEST_FILE for index in published_indexes(settings)]
-    paths = settings.paths
-    return [
-        paths.chunks,
-        paths.passages,
-        paths.profiles,
-        paths.references,
-        paths.records,
-        *manifests,
-    ]
-
-
-def fit_together(settings: Settings) -> bool:
-    """Whether tables and indexes describe the same passages. They do not while a run is publishing
-    them one after the other."""
-    paths = settings.paths
-    try:
-        chunks = read_columns(paths.chunks, ["chunk_id"])
-        passages = read_columns(paths.passages, ["passage_id", "chunk_id", "row_hash"])
-    except MissingInput:
-        return False
-    if not pc.all(pc.is_in(passages["chunk_id"], value_set=chunks["chunk_id"])).as_py():
-        return False
-    version = passages_version(passages)
-    found = [index.manifest() for index in published_indexes(settings)]
-    return all(manifest is None or manifest.passages == version for manifest in found)
-
-
 def corpus_version(settings: Settings) -> str:
     """A hash that changes with everything on disk that search results depend on.
 
@@ -228,13 +175,15 @@ def corpus_version(settings: Settings) -> str:
     one index must be made again with both. Raises StoreUnavailable or StoreRefused when a server
     does not answer.
     """
+    paths, place = settings.paths, place_of(settings)
+    indexes = [replace(index, folder=place(index.folder)) for index in published_indexes(settings)]
     return fingerprint(
-        _version_of(settings.paths.chunks),
-        _version_if_any(settings.paths.profiles),
-        _version_if_any(settings.paths.references),
+        _version_of(place(paths.chunks)),
+        _version_if_any(place(paths.profiles)),
+        _version_if_any(place(paths.references)),
         [
             manifest.version if (manifest := index.manifest()) and index.is_intact() else None
-            for index in published_indexes(settings)
+            for index in indexes
         ],
     )
 
@@ -257,17 +206,17 @@ def _version_if_any(table: Path) -> str | None:
         return None
 
 
-def _opened(index: FolderIndex[Opened], library: Library, data_dir: Path) -> Opened | None:
+def _opened(index: FolderIndex[Opened], library: Library, settings: Settings) -> Opened | None:
     """The index, opened; or None with a warning that gives the reason."""
+    index = replace(index, folder=place_of(settings)(index.folder))
     wanted = IndexManifest(index.identity, library.version, library.n_passages)
     found = index.manifest()
     if found != wanted or not index.is_intact():
-        remedy = (
-            "A run is writing it"
-            if is_being_written(data_dir)
-            else "Make it again: rag-assets index build"
+        logger.warning(
+            "%s is not used: it %s. Make it again: rag-assets index build",
+            index,
+            _misfit(found, wanted),
         )
-        logger.warning("%s is not used: it %s. %s", index, _misfit(found, wanted), remedy)
         return None
     try:
         return index.open()

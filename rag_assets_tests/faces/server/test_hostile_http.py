@@ -4,8 +4,9 @@ goes on."""
 import json
 import logging
 import re
+import socket
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from rag_assets.faces import listening
 from rag_assets.faces.server import dependencies, middleware
 from rag_assets_testing.world import QUESTIONS, World
+from rag_assets_tests.faces.server import raw
 from rag_assets_tests.faces.server.live import Live, served
 from rag_assets_tests.faces.server.raw import connected, everything_of, post, sent
 from rag_assets_tests.rounds import first_of
@@ -275,3 +277,41 @@ def test_an_error_that_no_code_foresaw_tells_nothing(built: World, tmp_path: Pat
     assert (reply.status_code, reply.json()["title"]) == (500, "The request failed on the server")
     assert str(tmp_path) not in reply.text
     assert reply.json()["request_id"] == reply.headers["x-request-id"]
+
+
+def test_half_sent_headers_of_one_client_stop_nobody_else_and_end(
+    built: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Six hundred connections that cost their sender nothing would refuse everybody, until the
+    server is started again."""
+    half = b"GET / HTTP/1.1\r\nHost: "
+    with served(built.paths.data) as live, ExitStack() as stack:
+        monkeypatch.setattr(listening, "HEADERS_TIMEOUT_S", 3600.0)
+        hanging = [stack.enter_context(connected(live.port)) for _ in range(600)]
+        for one in hanging:
+            with suppress(BrokenPipeError, ConnectionResetError):  # closed to make room
+                one.sendall(half)
+        page = live.client.get("/")
+        n_open = sum(not is_closed(one) for one in hanging)
+
+        monkeypatch.setattr(listening, "HEADERS_TIMEOUT_S", 0.2)
+        first = sent(live.port, half)
+        second = sent(live.port, half + b"localhost\r\n\r\n" + half)
+
+    assert page.status_code == 200
+    assert 200 < n_open < listening.MAX_CONNECTIONS, "most are there, and leave room"
+    assert first == b""
+    assert second.count(b"HTTP/1.1 200") == 1, "the second request of a connection ends likewise"
+
+
+def is_closed(connection: socket.socket) -> bool:
+    """Whether the server has closed it."""
+    connection.setblocking(False)
+    try:
+        return connection.recv(1) == b""
+    except BlockingIOError:
+        return False
+    except ConnectionResetError:
+        return True
+    finally:
+        connection.settimeout(raw.DEADLINE_S)

@@ -10,6 +10,8 @@ import pytest
 
 from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.settings import Settings, load_settings
+from rag_assets.core.table_files import published_or_empty
+from rag_assets.core.tables import PARSED_INDEX
 from rag_assets.pipeline.assets.automation import look_for_changes
 from rag_assets.pipeline.assets.resources import COST_TAG
 from rag_assets.pipeline.assets.sources import known_versions, news, observed_versions
@@ -196,28 +198,44 @@ def test_a_nightly_run_says_what_it_asks_and_may_cost(settings: Settings) -> Non
     )
 
 
-def test_a_night_that_cannot_be_run_is_left_out_with_its_reason(settings: Settings) -> None:
-    """A failed run each night, or one that removes all papers because a disk is not mounted."""
-    everything = build_defs(overrides={"data_dir": str(settings.data_dir)}).resolve_job_def(
-        "everything"
-    )
+def test_a_night_that_need_not_be_run_is_left_out_with_its_reason(settings: Settings) -> None:
+    """Two runs at once, or a bill that nobody wanted."""
     with dg.instance_for_test() as instance:
-        everything.execute_in_process(
-            instance=instance, asset_selection=[dg.AssetKey("parsed_index")]
-        )
         with recorded_as_alive(instance, "a run of the command line"):
             alive = nightly_tick(settings, instance).skip_message
         record_costs(instance, 1.25, 1.25)
         spent = nightly_tick(settings, instance).skip_message
-        (settings.paths.papers / "a.txt").unlink()
-        emptied = nightly_tick(settings, instance).skip_message
-        settings.paths.papers.rmdir()
-        unmounted = nightly_tick(settings, instance).skip_message
 
     assert alive == "A run is under way or about to begin."
     assert "cost $2.50, and automation.monthly_budget_usd is 2" in spent
-    assert "is empty, and 1 papers are published. Mount its disk" in emptied
+
+
+def test_a_night_without_papers_is_a_run_that_fails_and_is_told(settings: Settings) -> None:
+    """A disk that is not mounted: a skipped night is told to nobody, and the corpus grows old."""
+    everything = build_defs(overrides={"data_dir": str(settings.data_dir)}).resolve_job_def(
+        "everything"
+    )
+
+    def told(instance: dg.DagsterInstance) -> str:
+        (_,) = nightly_tick(settings, instance).run_requests
+        run = everything.execute_in_process(instance=instance, raise_on_error=False)
+        (event,) = [event for event in run.all_events if event.is_run_failure]
+        return str(event.job_failure_data.error) + "".join(
+            str(event.step_failure_data.error) for event in run.all_events if event.is_step_failure
+        )
+
+    with dg.instance_for_test() as instance:
+        everything.execute_in_process(
+            instance=instance, asset_selection=[dg.AssetKey("parsed_index")]
+        )
+        (settings.paths.papers / "a.txt").unlink()
+        emptied = told(instance)
+        settings.paths.papers.rmdir()
+        unmounted = told(instance)
+
+    assert "papers" in emptied
     assert "does not exist. Create it" in unmounted
+    assert published_or_empty(settings.paths.parsed_index, PARSED_INDEX).table.num_rows == 1
 
 
 def test_the_nightly_schedule_is_on_and_a_missed_night_is_seen_on_what_it_makes() -> None:

@@ -25,7 +25,7 @@ _UNDONE_BY = Field(description="Undoes it: POST /api/trash/{trash_id}/restore.")
 
 class Health(BaseModel):
     status: Literal["ready", "not built"] = Field(
-        description='"not built": no index yet; questions get problem 503.'
+        description='"not built": nothing can be asked; questions get a problem that says why.'
     )
     version: str
     corpus_version: str | None = Field(
@@ -53,7 +53,7 @@ def health(shared: SharedDep) -> Health:
         read_sealed(file) or {} for file in (paths.index_meta, paths.chunk_stats, paths.examples)
     )
     return Health(
-        status="ready" if shared.engine.is_built else "not built",
+        status="ready" if shared.engine.is_ready else "not built",
         version=version("rag_assets"),
         corpus_version=index.get("version"),
         model=shared.settings.answering.model,

@@ -26,6 +26,7 @@ from rag_assets.core.errors import (
     StoreRefused,
     StoreUnavailable,
 )
+from rag_assets.core.incremental import make_folder
 from rag_assets.core.settings import QdrantSettings, host_of, key_for
 
 if TYPE_CHECKING:
@@ -196,7 +197,7 @@ def _embedded(storage: Path) -> QdrantConnection:
             return open_connection
         lock = FileLock(storage.with_suffix(".lock"), blocking=False, thread_local=False)
         try:
-            storage.mkdir(parents=True, exist_ok=True)
+            make_folder(storage)
             lock.acquire()
         except Timeout:
             raise StoreUnavailable(

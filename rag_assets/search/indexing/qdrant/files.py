@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from rag_assets.core.domain import SparseVector
 from rag_assets.core.incremental import fingerprint, read_sealed, sealed_json, write_atomically
-from rag_assets.core.settings import QdrantSettings, RetrievalSettings
+from rag_assets.core.settings import Paths, QdrantSettings, RetrievalSettings
 from rag_assets.search.indexing.folders import read_manifest
 from rag_assets.search.indexing.protocols import IndexIdentity, IndexRow, Report, VectorSource
 from rag_assets.search.indexing.qdrant.connection import QdrantConnection, connect
@@ -46,14 +46,15 @@ class QdrantFiles:
 
     def __init__(
         self,
-        folder: Path,
+        paths: Paths,
         settings: QdrantSettings,
         source: VectorSource,
         reading: RetrievalSettings,
     ) -> None:
-        """folder: the folder of the published version. Without a server, the storage is beside it.
-        reading: how the index is searched. Nothing is opened yet."""
-        self._published = folder
+        """Without a server, the storage is beside `paths.qdrant`. reading: how the index is searched.
+        Nothing is opened yet."""
+        self._published = paths.qdrant
+        self._in_set = paths.published_set / paths.qdrant.name
         self._source = source
         self._settings = settings
         self._reading = reading
@@ -161,13 +162,13 @@ class QdrantFiles:
         return WordWeights()
 
     def _delete_old(self) -> None:
-        """Delete all collections of this data folder except the published one, including those of
-        killed runs."""
+        """Delete all collections of this data folder except the published one and that of the
+        published set, including those of killed runs."""
         own_names = re.escape(self.prefix) + r"\.[0-9a-f]{12}"
-        published = collection_in(self._published)
+        published = {collection_in(folder) for folder in (self._published, self._in_set)}
         with self.connection.calls() as client:
             for collection in client.get_collections().collections:
-                if collection.name != published and re.fullmatch(own_names, collection.name):
+                if collection.name not in published and re.fullmatch(own_names, collection.name):
                     client.delete_collection(collection.name)
 
 
