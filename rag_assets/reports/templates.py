@@ -22,6 +22,7 @@ The module also makes the plan of a report: the questions of its template, how e
 answered, and where the answer is shown.
 """
 
+import logging
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -37,6 +38,7 @@ from rag_assets.core.errors import InvalidTemplate, MissingInput
 from rag_assets.questions import Question
 from rag_assets.questions.files import MAX_QUESTION_CHARS, FilterText, NonEmpty
 
+logger = logging.getLogger(__name__)
 MAX_TEMPLATE_CHARS = 200_000
 MAX_SECTIONS = 200
 MAX_ITEMS = 500
@@ -63,6 +65,9 @@ class SectionSettings(BaseModel):
     )
     columns: dict[NonEmpty, NonEmpty] = Field(
         {}, max_length=20, description="Columns of a table, one row per paper: the question."
+    )
+    summaries: bool = Field(
+        False, description="Of an earlier version; a section with nothing else is left out."
     )
 
     @property
@@ -233,11 +238,24 @@ def parse_template(text: str, path: Path) -> Template:
     ]
     for section, draft, next_draft in zip(keyed, sections, [*sections[1:], None], strict=True):
         has_subsection = next_draft is not None and next_draft.level > section.level
-        if not section.asks and not has_subsection:
+        if _is_of_summaries(section):
+            logger.warning(
+                "%s, %s: the section %r is left out. Papers are no longer summarised by a model; "
+                "rag-assets papers shows their abstracts.",
+                path,
+                draft.place,
+                section.heading,
+            )
+        elif not section.asks and not has_subsection:
             raise InvalidTemplate.at(
                 path, draft.place, f'the section "{section.heading}" does not say what it is about'
             )
-    return Template(path.stem, title.heading, "\n\n".join(title.paragraphs), tuple(keyed))
+    kept = tuple(section for section in keyed if not _is_of_summaries(section))
+    return Template(path.stem, title.heading, "\n\n".join(title.paragraphs), kept)
+
+
+def _is_of_summaries(section: Section) -> bool:
+    return section.settings.summaries and not section.asks
 
 
 def _drafts(tokens: list[Token], path: Path) -> list[_SectionDraft]:

@@ -5,7 +5,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from rag_assets.core.errors import MissingInput, ReadOnlyFolder
+from rag_assets.core.errors import MissingInput, NewerDataFolder, ReadOnlyFolder
+from rag_assets.core.incremental import read_sealed
 
 
 class _Below:
@@ -35,6 +36,8 @@ class Paths:
     """History of the runs that wrote this folder, unless DAGSTER_HOME names another place."""
 
     cache = _Below("cache")
+    version = _Below("cache", "version.json")
+    """Which version of the software wrote the folder last."""
     kept = _Below("cache", "kept.sqlite3")
     """Replies of models, vectors of questions, parsed documents and images of pages; see
     `rag_assets.core.kept`."""
@@ -90,14 +93,26 @@ class Paths:
         return self.qa.parent / name
 
 
+DATA_VERSION = 1
+"""Raise it with any change after which earlier versions of the software could not use what this one
+writes into a data folder, such as other columns of a table."""
+
+
 def demand_data_folder(paths: Paths) -> None:
     """Raise MissingInput unless the data folder exists: a mistyped name must not make a new, empty
-    one."""
+    one. Raise NewerDataFolder for one that this version would take for damaged."""
     if not paths.data.is_dir():
         what = "is not a folder" if paths.data.exists() else "does not exist"
         raise MissingInput(
             f"The data folder {paths.data} {what}. Nothing was made or changed. Create it with papers/ in it, or name "
             "another: --data DIR, RAG_ASSETS_DATA_DIR or data_dir in rag_assets.toml."
+        )
+    stated = read_sealed(paths.version) or {}
+    if stated.get("data_version", 0) > DATA_VERSION:
+        raise NewerDataFolder(
+            f"The data folder {paths.data} was written by a newer version, rag_assets {stated['software']} (data "
+            f"version {stated['data_version']}, here {DATA_VERSION}). Nothing was read or changed. Install that version "
+            "or a later one, or name another data folder: --data DIR."
         )
 
 

@@ -212,6 +212,17 @@ BUILDER_VERSION = 3
 """Raise it if a change of `onnx_graph` or of this module changes vectors."""
 
 
+def built_by_others(models_folder: Path) -> list[Path]:
+    """The folders of models that another version of this module built."""
+    versions = {folder: folder.name.rpartition("-b")[2] for folder in models_folder.glob("local-*")}
+    # that of a build under way does not end with its version
+    return [
+        folder
+        for folder, version in versions.items()
+        if version.isdigit() and int(version) != BUILDER_VERSION
+    ]
+
+
 FLOAT32, INT8 = "all-MiniLM-L6-v2", "all-MiniLM-L6-v2-int8"
 E5_FLOAT32, E5_INT8 = "multilingual-e5-small", "multilingual-e5-small-int8"
 LOCAL_MODELS = (E5_INT8, E5_FLOAT32, INT8, FLOAT32)
