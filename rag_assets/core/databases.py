@@ -30,7 +30,7 @@ def damage_in(path: Path) -> str:
         with closing(
             sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", _BUSY_TIMEOUT_S, uri=True)
         ) as database:
-            ((verdict,),) = database.execute("PRAGMA quick_check(1)").fetchall()
+            ((verdict,),) = database.execute("PRAGMA integrity_check(1)").fetchall()
     except sqlite3.OperationalError:
         raise
     except sqlite3.DatabaseError as error:

@@ -67,7 +67,7 @@ class SectionSettings(BaseModel):
         {}, max_length=20, description="Columns of a table, one row per paper: the question."
     )
     summaries: bool = Field(
-        False, description="Of an earlier version; a section with nothing else is left out."
+        False, description="Of earlier versions; the section is left out, with a warning."
     )
 
     @property
@@ -216,7 +216,7 @@ def parse_template(text: str, path: Path) -> Template:
         drafts = _drafts(MarkdownIt("commonmark").parse(text), path)
     if not drafts or drafts[0].level != 1:
         raise InvalidTemplate.at(path, "line 1", "a template begins with its title: # Title")
-    title, *sections = drafts
+    title, *sections = (draft for draft in drafts if not draft.settings.summaries)
     if title.items:
         raise InvalidTemplate.at(
             path, title.place, "the list stands below the title; put it below a ## heading"
@@ -238,24 +238,11 @@ def parse_template(text: str, path: Path) -> Template:
     ]
     for section, draft, next_draft in zip(keyed, sections, [*sections[1:], None], strict=True):
         has_subsection = next_draft is not None and next_draft.level > section.level
-        if _is_of_summaries(section):
-            logger.warning(
-                "%s, %s: the section %r is left out. Papers are no longer summarised by a model; "
-                "rag-assets papers shows their abstracts.",
-                path,
-                draft.place,
-                section.heading,
-            )
-        elif not section.asks and not has_subsection:
+        if not section.asks and not has_subsection:
             raise InvalidTemplate.at(
                 path, draft.place, f'the section "{section.heading}" does not say what it is about'
             )
-    kept = tuple(section for section in keyed if not _is_of_summaries(section))
-    return Template(path.stem, title.heading, "\n\n".join(title.paragraphs), kept)
-
-
-def _is_of_summaries(section: Section) -> bool:
-    return section.settings.summaries and not section.asks
+    return Template(path.stem, title.heading, "\n\n".join(title.paragraphs), tuple(keyed))
 
 
 def _drafts(tokens: list[Token], path: Path) -> list[_SectionDraft]:
@@ -287,7 +274,7 @@ def _settings(token: Token, path: Path, place: str) -> SectionSettings:
             path, place, "a fenced block holds the settings of a section and begins with ```toml"
         )
     try:
-        return SectionSettings.model_validate(tomllib.loads(token.content))
+        settings = SectionSettings.model_validate(tomllib.loads(token.content))
     except tomllib.TOMLDecodeError as error:
         raise InvalidTemplate.at(path, place, f"the settings are no TOML: {error}") from error
     except ValidationError as error:
@@ -295,6 +282,9 @@ def _settings(token: Token, path: Path, place: str) -> SectionSettings:
         raise InvalidTemplate.at(
             path, place, f"{_problems(error)}. Settings of a section are {known}"
         ) from error
+    if settings.summaries:
+        logger.warning("%s, %s: left out; no model sums papers up any more.", path, place)
+    return settings
 
 
 def _problems(error: ValidationError) -> str:

@@ -19,15 +19,10 @@ from rag_assets.search.embedding.local_model import built_by_others
 def take_over(paths: Paths) -> None:
     """Delete what nothing makes any more, and state the version of the data folder. Only for the
     process that may write it."""
-    made = [path for name in vars(Paths) if isinstance(path := getattr(paths, name), Path)]
-    names = {
-        name
-        for path in made
-        if path.parent == paths.cache
-        for name in (path.name, manifest_file(path).name, f"{path.stem}.damaged")
-    }
+    known = [path for name in vars(Paths) if isinstance(path := getattr(paths, name), Path)]
+    names = tuple(name for path in known for name in (path.name, manifest_file(path).name))
     for path in paths.cache.glob("*"):
-        if not path.name.startswith(tuple(names)):  # an ending: a journal, a half-written file
+        if not path.name.startswith(names):  # what may follow: a journal's ending, ".damaged-..."
             remove(path)
     for folder in built_by_others(paths.models):
         remove(folder)

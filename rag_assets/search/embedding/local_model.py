@@ -214,13 +214,9 @@ BUILDER_VERSION = 3
 
 def built_by_others(models_folder: Path) -> list[Path]:
     """The folders of models that another version of this module built."""
-    versions = {folder: folder.name.rpartition("-b")[2] for folder in models_folder.glob("local-*")}
-    # that of a build under way does not end with its version
-    return [
-        folder
-        for folder, version in versions.items()
-        if version.isdigit() and int(version) != BUILDER_VERSION
-    ]
+    # a build under way has another ending
+    built = models_folder.glob("local-*-b[0-9]")
+    return [folder for folder in built if not folder.name.endswith(f"-b{BUILDER_VERSION}")]
 
 
 FLOAT32, INT8 = "all-MiniLM-L6-v2", "all-MiniLM-L6-v2-int8"
