@@ -148,10 +148,10 @@ def test_a_damaged_file_is_set_aside_with_one_line(
 
     assert images(path).once("a", lambda: b"image") == (b"image", False)
 
-    aside = path.with_name("kept.damaged.sqlite3")
-    assert caplog.messages == [
-        f"{path} was damaged and was moved to {aside}. What it kept is made again."
-    ]
+    (aside,) = path.parent.glob("kept.sqlite3.damaged-*")
+    (message,) = caplog.messages
+    assert message.startswith(f"{path} is damaged (")
+    assert message.endswith(f"It is kept as {aside.name}, and a new one is begun.")
     assert aside.read_bytes() == damaged
     assert images(path).get("a") == b"image"
 

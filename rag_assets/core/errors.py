@@ -303,6 +303,10 @@ class ServerUnavailable(RagAssetsError):
     """The HTTP server cannot listen at its address."""
 
 
+class NewerDataFolder(RagAssetsError):
+    """A newer version of the software wrote the data folder."""
+
+
 class ReadOnlyFolder(RagAssetsError):
     """A folder cannot be written, although it must be: missing rights, or a read-only disk."""
 

@@ -128,7 +128,7 @@ class StagedFiles:
         exists."""
         make_folder(final.parent)
         staged = final.with_name(final.name + STAGED_SUFFIX)
-        _remove(staged)  # a killed run may have left it
+        remove(staged)  # a killed run may have left it
         self._moves.append((staged, final))
         return staged
 
@@ -153,7 +153,7 @@ class StagedFiles:
 
     def discard(self) -> None:
         for staged, _ in self._moves:
-            _remove(staged)
+            remove(staged)
         self._moves.clear()
 
 
@@ -197,11 +197,11 @@ def replace_folder(new: Path, final: Path) -> None:
     replace in one step. `final` is first moved to another name; if the process is killed after
     that, `recover_folder` moves it back."""
     replaced = final.with_name(final.name + REPLACED_SUFFIX)
-    _remove(replaced)
+    remove(replaced)
     if final.exists():
         final.rename(replaced)
     new.rename(final)
-    _remove(replaced)
+    remove(replaced)
 
 
 def existing(final: Path) -> Path:
@@ -215,12 +215,12 @@ def recover_folder(final: Path) -> None:
     replaced = final.with_name(final.name + REPLACED_SUFFIX)
     if replaced.exists():
         if final.exists():
-            _remove(replaced)
+            remove(replaced)
         else:
             replaced.rename(final)
 
 
-def _remove(path: Path) -> None:
+def remove(path: Path) -> None:
     """Delete a file, a link or a folder, if it is there."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)

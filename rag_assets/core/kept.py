@@ -26,6 +26,7 @@ from weakref import WeakValueDictionary
 
 from pydantic import TypeAdapter
 
+from rag_assets.core.databases import set_aside_if_damaged
 from rag_assets.core.incremental import make_folder
 from rag_assets.core.settings import Settings
 
@@ -98,7 +99,6 @@ class KeptFile:
         one. It has no write-ahead log, because then it could not be opened in a read-only folder.
         """
         for _ in range(2):
-            inode = self._inode()
             try:
                 make_folder(self.path.parent)
                 with closing(
@@ -114,7 +114,7 @@ class KeptFile:
                     )
                 return None
             except sqlite3.DatabaseError:
-                self._set_aside(inode)
+                set_aside_if_damaged(self.path)
         return None
 
     def _create_tables(self, database: sqlite3.Connection) -> None:
@@ -126,23 +126,6 @@ class KeptFile:
             database.execute(statement)
         database.execute(f"PRAGMA user_version = {_VERSION}")
         database.execute("COMMIT")
-
-    def _set_aside(self, inode: int | None) -> None:
-        """Rename the damaged file, unless another process has done so. inode: of the damaged
-        file."""
-        aside = self.path.with_stem(f"{self.path.stem}.damaged")
-        with suppress(OSError):
-            if self._inode() == inode:
-                self.path.replace(aside)
-                self.path.with_name(f"{self.path.name}-journal").unlink(missing_ok=True)
-                logger.warning(
-                    "%s was damaged and was moved to %s. What it kept is made again.",
-                    self.path,
-                    aside,
-                )
-
-    def _inode(self) -> int | None:
-        return self.path.stat().st_ino if self.path.exists() else None
 
 
 def kept_file(settings: Settings) -> KeptFile:

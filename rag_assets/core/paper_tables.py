@@ -31,6 +31,7 @@ from rag_assets.core.incremental import (
     UpdatePlan,
     data_version,
     file_sha256,
+    fingerprint,
     link,
     recover_folder,
     sealed,
@@ -151,6 +152,9 @@ class Manifest:
     shards: dict[str, Shard] = field(default_factory=dict)
     """Key -> shard."""
     quarantined: list[QuarantinedPaper] = field(default_factory=list)
+    columns: str = ""
+    """Names and types of the columns, hashed. If they are not those of today, the shards are opened,
+    because their files may be those of another version."""
 
     @classmethod
     def of(cls, table: Path) -> Self:
@@ -166,7 +170,8 @@ class Manifest:
         # `vars`, because `asdict` would copy each paper
         shards = {key: vars(shard) for key, shard in self.shards.items()}
         quarantined = [paper.as_row() for paper in self.quarantined]
-        return json.dumps(sealed({"shards": shards, "quarantined": quarantined})).encode()
+        content = {"shards": shards, "quarantined": quarantined, "columns": self.columns}
+        return json.dumps(sealed(content)).encode()
 
 
 def manifest_file(table: Path) -> Path:
@@ -209,16 +214,18 @@ class PaperTable:
         """The published table. Shards that cannot be used are left out, with a warning, and their
         papers count as absent."""
         recover_folder(path)
-        known = Manifest.of(path)
+        known, columns = Manifest.of(path), _hashed(schema)
+        known_shards = known.shards if known.columns == columns else {}
         files = files_by_key(path)
         shards: dict[str, Shard] = {}
         for key, file in files.items():
-            if shard := _shard_of(file, schema, known.shards.get(key), key, path):
+            if shard := _shard_of(file, schema, known_shards.get(key), key, path):
                 shards[key] = shard
         # the manifest may be older than the files
         with_rows = {paper for shard in shards.values() for paper in shard.papers}
         quarantined = [paper for paper in known.quarantined if paper.paper_id not in with_rows]
-        return cls(path, schema, {key: files[key] for key in shards}, Manifest(shards, quarantined))
+        usable = {key: files[key] for key in shards}
+        return cls(path, schema, usable, Manifest(shards, quarantined, columns))
 
     @classmethod
     def required(cls, path: Path, schema: pa.Schema) -> Self:
@@ -288,6 +295,11 @@ class PaperTable:
         """The table itself; stages its manifest as it is now."""
         staged.put(manifest_file(self.path), self.manifest.to_bytes())
         return self
+
+
+def _hashed(schema: pa.Schema) -> str:
+    described = schema.to_string(show_field_metadata=False, show_schema_metadata=False)
+    return fingerprint(described)
 
 
 def shard_of(
@@ -397,9 +409,8 @@ def drafted(
     kept = {*plan.unchanged} - rebuilt
     still_failed = [paper for paper in table.manifest.quarantined if paper.paper_id in kept]
     quarantined = sorted([*still_failed, *failed], key=lambda paper: paper.paper_id)
-    return PaperTable(
-        table.path, table.schema, files, Manifest(dict(sorted(shards.items())), quarantined)
-    ).restated(staged)
+    manifest = Manifest(dict(sorted(shards.items())), quarantined, table.manifest.columns)
+    return PaperTable(table.path, table.schema, files, manifest).restated(staged)
 
 
 def _by_shard(

@@ -178,6 +178,17 @@ def read_files(files: Iterable[Path], schema: pa.Schema, columns: Sequence[str])
     return joined(parts)
 
 
+def rows_of_any_version(path: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
+    """These columns of a published table, whatever other columns it has. No rows if it is absent,
+    damaged or lacks one of them."""
+    try:
+        with readable():
+            tables = [pq.ParquetFile(str(file)).read(list(columns)) for file in files_of(path)]
+            return [row for table in tables for row in table.select(columns).to_pylist()]
+    except (KeyError, UnusableTable):
+        return []
+
+
 def read_provenance(path: Path) -> dict[str, Any]:
     """What the table at `path` was made with; empty if the file is absent, damaged or does not
     state it."""

@@ -7,7 +7,7 @@ checksum. A witness that is missing or does not fit is damage, too.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from rag_assets.core.audit_log import damaged_rows
+from rag_assets.core.databases import damage_in, history_databases
 from rag_assets.core.errors import BusyDataFolder, data_option
 from rag_assets.core.incremental import damaged_lines, file_sha256, is_being_written, read_sealed
 from rag_assets.core.kept import drop_damaged
@@ -66,7 +67,9 @@ def _seeming_damages(settings: Settings) -> Iterator[Damage]:
     indexes = [index.folder for index in published_indexes(settings)]
     for file, problem in chain(
         chain.from_iterable(map(_damaged_in_index, indexes)),
-        _damaged_databases(paths),
+        _damaged_databases((paths.kept, paths.vectors)),
+        _damaged_databases(history_databases(paths.dagster)),
+        _missing_history(paths.dagster),
         ((config, _DAMAGED) for config in _emptied(paths.dagster)),
         _damaged_json(paths),
         _outdated_set(settings),
@@ -77,6 +80,11 @@ def _seeming_damages(settings: Settings) -> Iterator[Damage]:
         _damaged_lines(paths.evaluation_history, damaged_lines),
     ):
         yield Damage(file, problem, run)
+    logs_of_runs = (paths.dagster / "history" / "runs").glob("*-*.db")
+    for file, problem in _damaged_databases(logs_of_runs):
+        yield Damage(file, problem, "Delete it; only what that run logged is lost.")
+    for file, problem in _damaged_databases([paths.conversations]):
+        yield Damage(file, problem, "Moved aside, and begun anew, by the next rag-assets chat.")
     for answers in sorted(paths.qa.parent.glob(f"*/{paths.qa.name}")):
         ask = f"Delete {answers.parent}, then ask its questions again: rag-assets qa --questions FILE{data}"
         for file, problem in _damaged_answers(answers, answers.with_name(paths.qa_meta.name)):
@@ -196,21 +204,25 @@ def _problem_of_file(file: Path, sha256: str, witness: str) -> str:
         return f"cannot be read ({error.strerror})"
 
 
-def _damaged_databases(paths: Paths) -> Iterator[DamagedFile]:
-    """The files that `core.kept` made."""
-    for file in (paths.kept, paths.vectors):
-        if not file.exists():
-            continue
+def _damaged_databases(files: Iterable[Path]) -> Iterator[DamagedFile]:
+    for file in filter(Path.exists, files):
         try:
-            with closing(
-                sqlite3.connect(f"{file.resolve().as_uri()}?mode=rw", uri=True)
-            ) as database:
-                n_damaged = drop_damaged(database)
-                (state,) = database.execute("PRAGMA integrity_check(1)").fetchone()
+            if damage := damage_in(file):
+                yield file, damage
+            elif file.suffix == ".sqlite3" and (n_damaged := _n_dropped(file)):
+                yield file, f"had {n_damaged} damaged entries, which were dropped"
         except sqlite3.DatabaseError as error:
             yield file, f"cannot be read ({error})"
-            continue
-        if n_damaged:
-            yield file, f"had {n_damaged} damaged entries, which were dropped"
-        elif state != "ok":
-            yield file, f"is damaged ({' '.join(state.split())})"
+
+
+def _missing_history(home: Path) -> Iterator[DamagedFile]:
+    """Databases that are gone while another one of the same history is there."""
+    files = history_databases(home)
+    if any(file.exists() for file in files):
+        yield from ((file, _MISSING) for file in files if not file.exists())
+
+
+def _n_dropped(file: Path) -> int:
+    """The number of damaged entries in a file that `core.kept` made; they are deleted."""
+    with closing(sqlite3.connect(file)) as database:
+        return drop_damaged(database)

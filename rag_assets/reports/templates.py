@@ -22,6 +22,7 @@ The module also makes the plan of a report: the questions of its template, how e
 answered, and where the answer is shown.
 """
 
+import logging
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -37,6 +38,7 @@ from rag_assets.core.errors import InvalidTemplate, MissingInput
 from rag_assets.questions import Question
 from rag_assets.questions.files import MAX_QUESTION_CHARS, FilterText, NonEmpty
 
+logger = logging.getLogger(__name__)
 MAX_TEMPLATE_CHARS = 200_000
 MAX_SECTIONS = 200
 MAX_ITEMS = 500
@@ -63,6 +65,9 @@ class SectionSettings(BaseModel):
     )
     columns: dict[NonEmpty, NonEmpty] = Field(
         {}, max_length=20, description="Columns of a table, one row per paper: the question."
+    )
+    summaries: bool = Field(
+        False, description="Of earlier versions; the section is left out, with a warning."
     )
 
     @property
@@ -211,7 +216,7 @@ def parse_template(text: str, path: Path) -> Template:
         drafts = _drafts(MarkdownIt("commonmark").parse(text), path)
     if not drafts or drafts[0].level != 1:
         raise InvalidTemplate.at(path, "line 1", "a template begins with its title: # Title")
-    title, *sections = drafts
+    title, *sections = (draft for draft in drafts if not draft.settings.summaries)
     if title.items:
         raise InvalidTemplate.at(
             path, title.place, "the list stands below the title; put it below a ## heading"
@@ -269,7 +274,7 @@ def _settings(token: Token, path: Path, place: str) -> SectionSettings:
             path, place, "a fenced block holds the settings of a section and begins with ```toml"
         )
     try:
-        return SectionSettings.model_validate(tomllib.loads(token.content))
+        settings = SectionSettings.model_validate(tomllib.loads(token.content))
     except tomllib.TOMLDecodeError as error:
         raise InvalidTemplate.at(path, place, f"the settings are no TOML: {error}") from error
     except ValidationError as error:
@@ -277,6 +282,9 @@ def _settings(token: Token, path: Path, place: str) -> SectionSettings:
         raise InvalidTemplate.at(
             path, place, f"{_problems(error)}. Settings of a section are {known}"
         ) from error
+    if settings.summaries:
+        logger.warning("%s, %s: left out; no model sums papers up any more.", path, place)
+    return settings
 
 
 def _problems(error: ValidationError) -> str:

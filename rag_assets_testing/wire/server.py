@@ -72,8 +72,12 @@ class WireServer:
     answer, by `lead_by`, and recorded in `led`.
     """
 
-    def __init__(self, protocol: ProtocolName, *, scripts_judge: bool = False) -> None:
+    def __init__(
+        self, protocol: ProtocolName, *, scripts_judge: bool = False, port: int = 0
+    ) -> None:
+        """port: 0 for a free one."""
         self.protocol_name = protocol
+        self.port = port
         self.protocol = PROTOCOLS[protocol]
         self._lock = threading.Lock()
         self._requests: list[WireRequest] = []
@@ -216,7 +220,7 @@ class _HTTPServer(ThreadingHTTPServer):
         self.wire = wire
         self._open: set[socket.socket] = set()
         self._open_lock = threading.Lock()
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(("127.0.0.1", wire.port), _Handler)
 
     def process_request(self, request: Any, client_address: Any) -> None:
         with self._open_lock:

@@ -17,14 +17,16 @@ from rag_assets.core.errors import MissingInput
 from rag_assets.core.incremental import REPLACED_SUFFIX, plan_update, staging
 from rag_assets.core.paper_tables import (
     Made,
+    Manifest,
     PapersUpdate,
     PaperTable,
     QuarantinedPaper,
     drafted,
     is_current,
     manifest_file,
+    shard_of,
 )
-from rag_assets.core.table_files import OpenTable, read_columns
+from rag_assets.core.table_files import OpenTable, read_columns, rows_of_any_version, write_table
 from rag_assets.core.tables import PASSAGES, to_table
 
 PROVENANCE = {"settings": "s"}
@@ -274,3 +276,19 @@ def test_a_folder_that_lost_a_file_is_refused_by_readers_and_mended_by_an_update
 
     assert set(made) == shard.papers.keys()
     assert contents(path) == before
+
+
+def test_a_table_of_another_version_counts_as_absent(
+    path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its manifest fits, so that no file was opened; then each run failed when it read the rows."""
+    rows = rows_of_paper("a", "one").drop_columns(["summary"])
+    write_table(rows, path, PROVENANCE)
+    shard = shard_of(path, {"a": "one"}, {}, len(rows), PROVENANCE)
+    for columns in ("", "of another version"):
+        manifest_file(path).write_bytes(Manifest({"": shard}, columns=columns).to_bytes())
+
+        assert PaperTable.published(path, PASSAGES).papers == {}
+
+    assert "is a table of another version (column summary is missing)" in caplog.text
+    assert [row["paper_id"] for row in rows_of_any_version(path, ["paper_id"])] == ["a"] * 3

@@ -183,3 +183,18 @@ def test_templates_are_the_markdown_files_of_a_folder(tmp_path: Path) -> None:
 def test_a_column_is_a_question_with_or_without_a_name(asked: str, columns: dict[str, str]) -> None:
     """A question cut at its = would ask for something else, in silence."""
     assert columns_of([asked]) == columns
+
+
+def test_a_section_of_an_earlier_version_is_left_out_with_a_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The template of an earlier demo could not be read at all, and its report stayed as it was."""
+    path = tmp_path / "overview.md"
+    path.write_text(f"{FULL}\n## Sums\n\n```toml\nsummaries = true\n```\n")
+
+    template = load_template(path)
+
+    assert "Sums" not in [section.heading for section in template.sections]
+    assert "Limits" in [section.heading for section in template.sections]
+    assert f"{path}, line " in caplog.text
+    assert "left out; no model sums papers up any more." in caplog.text

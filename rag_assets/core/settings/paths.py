@@ -6,8 +6,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from rag_assets.core.errors import MissingInput, ReadOnlyFolder
-from rag_assets.core.incremental import EVERYBODY
+from rag_assets.core.errors import MissingInput, NewerDataFolder, ReadOnlyFolder
+from rag_assets.core.incremental import EVERYBODY, read_sealed
 
 OPENING_LOCK = "opening.lock"
 """Beside the dagster.yaml that our commands write into `Paths.dagster`."""
@@ -40,6 +40,8 @@ class Paths:
     """History of the runs that wrote this folder, unless DAGSTER_HOME names another place."""
 
     cache = _Below("cache")
+    version = _Below("cache", "version.json")
+    """Which version of the software wrote the folder last."""
     kept = _Below("cache", "kept.sqlite3")
     """Replies of models, vectors of questions, parsed documents and images of pages; see
     `rag_assets.core.kept`."""
@@ -102,6 +104,11 @@ class Paths:
         return self.qa.parent / name
 
 
+DATA_VERSION = 1
+"""Raise it with any change after which earlier versions of the software could not use what this one
+writes into a data folder, such as other columns of a table."""
+
+
 def says_nothing(config: Path) -> bool:
     """Whether a dagster.yaml is missing, or holds only blanks, comments and what a disk leaves of
     lost bytes."""
@@ -121,12 +128,19 @@ def close_to_others(paths: Paths) -> None:
 
 def demand_data_folder(paths: Paths) -> None:
     """Raise MissingInput unless the data folder exists: a mistyped name must not make a new, empty
-    one. Close it to others."""
+    one. Close it to others. Raise NewerDataFolder for one that this version would take for damaged."""
     if not paths.data.is_dir():
         what = "is not a folder" if paths.data.exists() else "does not exist"
         raise MissingInput(
             f"The data folder {paths.data} {what}. Nothing was made or changed. Create it with papers/ in it, or name "
             "another: --data DIR, RAG_ASSETS_DATA_DIR or data_dir in rag_assets.toml."
+        )
+    stated = read_sealed(paths.version) or {}
+    if stated.get("data_version", 0) > DATA_VERSION:
+        raise NewerDataFolder(
+            f"The data folder {paths.data} was written by a newer version, rag_assets {stated['software']} (data "
+            f"version {stated['data_version']}, here {DATA_VERSION}). Nothing was read or changed. Install that version "
+            "or a later one, or name another data folder: --data DIR."
         )
     close_to_others(paths)
 

@@ -15,7 +15,7 @@ from rag_assets.core.kept import kept_file
 from rag_assets.core.paper_tables import PapersUpdate, PaperTable, update_to
 from rag_assets.core.promises import check_all, nothing_withholds
 from rag_assets.core.settings import Settings
-from rag_assets.core.table_files import read_columns, required_table
+from rag_assets.core.table_files import read_columns, required_table, rows_of_any_version
 from rag_assets.core.tables import BLOCKS, PAPERS, PARSED_INDEX, fingerprints_by_paper
 from rag_assets.core.workforce.workforce import Workforce, within
 from rag_assets.corpus.records.libraries import Libraries
@@ -87,12 +87,14 @@ def parsed_index(
 
     known = KnownFiles.kept_at(paths.known_files)
     job = ParseJob(parsing, store, within(parsing.limits, workforce), known)
-    before = published.columns(PARSED_INDEX.names)
     updated, plan = corpus.update_parsed_index(
-        papers, before, job, progress("parsed_index", "papers")
+        papers,
+        published.columns(PARSED_INDEX.names),
+        job,
+        progress("parsed_index", "papers"),
     )
     known.keep_at(paths.known_files)
-    removal = _removal(before, updated, settings)
+    removal = _removal(updated, settings)
     checked = [*check_all(PARSED_INDEX_PROMISES, updated), *check_all(REMOVAL_PROMISES, removal)]
     if removal.is_most and nothing_withholds(checked):
         note_removal(paths)
@@ -153,10 +155,11 @@ _FROM_INDEX = {name: [("parsed_index", name)] for name in ("paper_id", "source",
 """Columns of blocks, and what they are made of."""
 
 
-def _removal(published: pa.Table, updated: pa.Table, settings: Settings) -> Removal:
+def _removal(updated: pa.Table, settings: Settings) -> Removal:
     deletions = PaperTrash(settings).deletions()
     trashed = {paper_id for deletion in deletions for paper_id in deletion.paper_ids}
-    rows = published.select(["paper_id", "sha256", "error"]).to_pylist()
+    # papers that an earlier version of the software read are missed, too
+    rows = rows_of_any_version(settings.paths.parsed_index, ["paper_id", "sha256", "error"])
     read = {row["paper_id"]: row["sha256"] for row in rows if row["error"] is None}
     errors = updated["error"].to_pylist()
     by_file = dict(zip(updated["sha256"].to_pylist(), errors, strict=True))

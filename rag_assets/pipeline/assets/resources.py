@@ -31,6 +31,7 @@ from rag_assets.hosted.budget import require_model
 from rag_assets.hosted.connections import Connections
 from rag_assets.pipeline.assets.sources import known_versions, news, observed_versions
 from rag_assets.pipeline.runs.locks import DATA_DIR_TAG, alive_until_its_end, only_run
+from rag_assets.pipeline.runs.versions import take_over
 from rag_assets.questions.files import configured_questions
 from rag_assets.search.embedding.fastembed_model import open_sparse_vectors
 from rag_assets.search.embedding.providers import require_embedder
@@ -67,6 +68,7 @@ def begun(
         only_run(instance, settings.data_dir, patience_s=_PATIENCE_S),
         _tracer.start_span("rag_assets.run"),
     ):
+        take_over(settings.paths)
         if instance:
             observe_sources(instance, settings)
         yield

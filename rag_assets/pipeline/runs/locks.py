@@ -14,6 +14,7 @@ that database decides about both as well.
 """
 
 import hashlib
+import logging
 import os
 import time
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 
+from rag_assets.core.databases import history_databases, set_aside_if_damaged
 from rag_assets.core.errors import (
     BusyDataFolder,
     InvalidSettings,
@@ -39,6 +41,7 @@ if TYPE_CHECKING:  # finding the folder needs no Dagster, and importing it takes
     import dagster as dg
 
 
+logger = logging.getLogger(__name__)
 HOME_VARIABLE = "DAGSTER_HOME"
 _CONFIG_NAME = "dagster.yaml"
 _READERS = ("dagster", "dagster_shared", "yaml")
@@ -70,13 +73,16 @@ def dagster_home(paths: Paths) -> Path:
 
 
 def opened_instance(home: Path) -> "dg.DagsterInstance":
-    """The instance. Raises InvalidSettings for a dagster.yaml that cannot be used, DiskFull.
+    """The instance. Raises InvalidSettings for a dagster.yaml that cannot be used, DiskFull. In
+    place of a damaged database a new one is begun, with a warning.
 
     At the first opening Dagster makes its tables, which two processes must not do at once.
     """
     import dagster as dg
 
     with raising_disk_full(home), FileLock(home / OPENING_LOCK):
+        for database in history_databases(home):
+            set_aside_if_damaged(database)
         try:
             instance = dg.DagsterInstance.from_config(str(home))
         except Exception as error:
@@ -91,10 +97,16 @@ def opened_instance(home: Path) -> "dg.DagsterInstance":
 
 
 def checks_of(instance: "dg.DagsterInstance", run_id: str) -> "list[dg.AssetCheckEvaluation]":
-    """The outcomes of the asset checks of a run."""
+    """The outcomes of the asset checks of a run; none, with a warning, if the file with its events
+    is damaged."""
     import dagster as dg
+    from sqlalchemy.exc import DatabaseError
 
-    logged = instance.all_logs(run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION)
+    try:
+        logged = instance.all_logs(run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION)
+    except DatabaseError as error:
+        logger.warning("The events of run %s cannot be read: %s", run_id, error.orig)
+        return []
     events = [entry.dagster_event for entry in logged if entry.dagster_event]
     return [event.asset_check_evaluation_data for event in events]
 

@@ -7,23 +7,22 @@ conversations are deleted.
 """
 
 import json
-import logging
 import os
 import secrets
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
 from typing import Any, Self
 
+from rag_assets.core.databases import set_aside_if_damaged
 from rag_assets.core.errors import ReadOnlyFolder, TurnTooLarge, UnknownConversation
 from rag_assets.core.incremental import make_folder
 from rag_assets.questions.conversations.follow_ups import Rewritten, Turn
 
-logger = logging.getLogger(__name__)
 _SCHEMA = (
     """CREATE TABLE IF NOT EXISTS conversations (
         conversation_id TEXT PRIMARY KEY, title TEXT NOT NULL, n_turns INTEGER NOT NULL, changed_at TEXT NOT NULL,
@@ -36,7 +35,6 @@ _SCHEMA = (
 _MAX_TITLE_CHARS = 80
 _BYTES_PER_MB = 1_000_000
 _BUSY_TIMEOUT_S = 10.0
-_SIDE_FILES = ("-wal", "-shm")
 
 
 @dataclass(frozen=True)
@@ -211,17 +209,7 @@ def _opened(path: Path) -> sqlite3.Connection:
         path.exists() and not os.access(path, os.W_OK)
     ):
         raise ReadOnlyFolder.at(path.parent)
-    try:
-        return _connected(path)
-    except sqlite3.OperationalError:  # locked, disk full: not damaged
-        raise
-    except sqlite3.DatabaseError as error:
-        _keep_aside(path, error)
-        return _connected(path)
-
-
-def _connected(path: Path) -> sqlite3.Connection:
-    """The database with its tables. Raises sqlite3.DatabaseError when the file is damaged."""
+    set_aside_if_damaged(path)
     database = sqlite3.connect(
         path, timeout=_BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
     )
@@ -229,27 +217,12 @@ def _connected(path: Path) -> sqlite3.Connection:
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("PRAGMA synchronous = FULL")
         database.execute("PRAGMA foreign_keys = ON")
-        ((verdict,),) = database.execute("PRAGMA quick_check(1)").fetchall()
-        if verdict != "ok":
-            raise sqlite3.DatabaseError(verdict)
         for statement in _SCHEMA:
             database.execute(statement)
     except sqlite3.Error:
         database.close()
         raise
     return database
-
-
-def _keep_aside(path: Path, error: sqlite3.Error) -> None:
-    """Rename a damaged file and its side files, and log a warning."""
-    aside = path.with_name(f"{path.stem}.damaged-{secrets.token_hex(4)}{path.suffix}")
-    path.rename(aside)
-    for suffix in _SIDE_FILES:
-        with suppress(FileNotFoundError):
-            path.with_name(path.name + suffix).rename(aside.with_name(aside.name + suffix))
-    logger.warning(
-        "%s is damaged (%s). It is kept as %s, and a new one is begun.", path, error, aside.name
-    )
 
 
 def _demanded(database: sqlite3.Connection, conversation_id: str) -> ConversationSummary:

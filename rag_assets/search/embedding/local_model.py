@@ -213,6 +213,13 @@ BUILDER_VERSION = 3
 """Raise it if a change of `onnx_graph` or of this module changes vectors."""
 
 
+def built_by_others(models_folder: Path) -> list[Path]:
+    """The folders of models that another version of this module built."""
+    # a build under way has another ending
+    built = models_folder.glob("local-*-b[0-9]")
+    return [folder for folder in built if not folder.name.endswith(f"-b{BUILDER_VERSION}")]
+
+
 FLOAT32, INT8 = "all-MiniLM-L6-v2", "all-MiniLM-L6-v2-int8"
 E5_FLOAT32, E5_INT8 = "multilingual-e5-small", "multilingual-e5-small-int8"
 LOCAL_MODELS = (E5_INT8, E5_FLOAT32, INT8, FLOAT32)

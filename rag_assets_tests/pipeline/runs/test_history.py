@@ -4,8 +4,10 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from uuid import uuid4
 
 import dagster as dg
 import pytest
@@ -14,11 +16,13 @@ from typer.testing import CliRunner
 
 import rag_assets
 from rag_assets.core.errors import InvalidSettings, ReadOnlyFolder
-from rag_assets.core.settings import Paths
+from rag_assets.core.settings import Paths, Settings
 from rag_assets.faces.cli import app
+from rag_assets.library.verification import damages
 from rag_assets.pipeline.assets.resources import STARTED_BY_TAG
 from rag_assets.pipeline.definitions import build_defs
-from rag_assets.pipeline.runs.locks import DATA_DIR_TAG, dagster_home, opened_instance
+from rag_assets.pipeline.runs.locks import DATA_DIR_TAG, checks_of, dagster_home, opened_instance
+from rag_assets_tests.end_to_end.damage import halved, zeroed
 
 ROOT = Path(rag_assets.__file__).parents[1]
 QUICK = {"RAG_ASSETS_CHUNKING__TOKENIZER": "wordpiece"}
@@ -191,6 +195,65 @@ def test_a_history_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 
     with pytest.raises(ReadOnlyFolder, match=r"data/\.dagster cannot be written"):
         dagster_home(Paths(tmp_path / "data"))
+
+
+@pytest.mark.parametrize("damage", [halved, zeroed])
+@pytest.mark.parametrize("name", ["runs.db", "runs/index.db"])
+def test_a_damaged_history_is_told_and_begun_anew(
+    name: str,
+    damage: Callable[[Path], None],
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A run ended in a traceback of the database library, and `verify` found nothing."""
+    settings = Settings(data_dir=tmp_path / "data")
+    home = dagster_home(settings.paths)
+    with opened_instance(home) as instance:
+        instance.add_run(dg.DagsterRun("one", run_id=str(uuid4())))
+    database = home / "history" / name
+    damage(database)
+    damaged = database.read_bytes()
+
+    (told,) = damages(settings)
+    with opened_instance(home) as instance:
+        instance.add_run(dg.DagsterRun("two", run_id=str(uuid4())))
+
+    assert (told.path, told.remedy[:19]) == (database, "Run: rag-assets run")
+    assert told.problem.startswith("is damaged (")
+    (aside,) = database.parent.glob(f"{database.name}.damaged-*")
+    assert aside.read_bytes() == damaged
+    assert f"It is kept as {aside.name}, and a new one is begun." in caplog.text
+    assert list(damages(settings)) == []
+
+
+def test_a_history_that_lacks_a_database_is_told(tmp_path: Path) -> None:
+    """What the pages of the UI say is nowhere else."""
+    settings = Settings(data_dir=tmp_path / "data")
+    home = dagster_home(settings.paths)
+    with opened_instance(home):
+        pass
+    (home / "history" / "runs" / "index.db").unlink()
+
+    (told,) = damages(settings)
+
+    assert (told.path.name, told.problem) == ("index.db", "is missing")
+
+
+def test_damaged_events_of_a_run_are_told_and_count_as_unknown(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The next run looks at the checks of the last one, and ended in a traceback."""
+    settings = Settings(data_dir=tmp_path / "data")
+    home, run_id = dagster_home(settings.paths), str(uuid4())
+    with opened_instance(home) as instance:
+        events = home / "history" / "runs" / f"{run_id}.db"
+        events.write_bytes(bytes(4096))
+
+        assert checks_of(instance, run_id) == []
+
+    assert f"The events of run {run_id} cannot be read" in caplog.text
+    (told,) = damages(settings)
+    assert (told.path, told.remedy) == (events, "Delete it; only what that run logged is lost.")
 
 
 def test_several_runs_may_begin_a_history_together(tmp_path: Path) -> None:

@@ -172,7 +172,7 @@ def test_a_damaged_file_is_kept_aside_and_a_new_one_begun(
         conversations.add(conversations.start(), turn("What now?"))
         assert [one.title for one in conversations.list()] == ["What now?"]
 
-    (aside,) = path.parent.glob("*.damaged-*.sqlite")
+    (aside,) = path.parent.glob("*.sqlite.damaged-*")
     assert aside.read_bytes() == bytes(content)
     assert f"It is kept as {aside.name}, and a new one is begun." in caplog.text
 
