@@ -226,17 +226,29 @@ def papers(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Wor
     def update(published: PaperTable) -> PapersUpdate:
         look_up = Registries(settings.enrichment.contact, kept_file(settings))
         before = published.columns(PAPERS.names)
-        updated, plan = update_papers(
-            before, parsed, libraries(), DocumentStore(paths.kept), look_up
+        spread = within(settings.parsing.limits, workforce)
+        quarantined = {
+            paper.paper_id: paper.fingerprint for paper in published.manifest.quarantined
+        }
+        updated, plan, lost = update_papers(
+            before,
+            parsed,
+            libraries(),
+            DocumentStore(paths.kept),
+            spread,
+            look_up,
+            quarantined=quarantined,
         )
         n_matched = Counter(updated["retracted"].to_pylist())
         for file, n in Counter(libraries().retracted.values()).items():
             logger.info("%s: DOIs read: %d, papers here among them: %d", file, n, n_matched[file])
-        return update_to(updated, plan, published)
+        return update_to(updated, plan, published, lost)
 
     def audit(draft: PaperTable) -> TableAudit:
         updated = draft.columns(PAPERS.names).sort_by("paper_id")
-        candidate = PapersCandidate(updated, parsed["paper_id"].to_pylist(), libraries())
+        candidate = PapersCandidate(
+            updated, parsed["paper_id"].to_pylist(), libraries(), draft.manifest.quarantined
+        )
         return TableAudit(
             check_all(PAPERS_PROMISES, candidate),
             {"n_library_entries": len(libraries().entries)},

@@ -8,6 +8,7 @@ import pytest
 from rag_assets.core.domain import Document, Person, Record, SourceFormat
 from rag_assets.core.incremental import UpdatePlan
 from rag_assets.core.tables import PAPERS, records_from
+from rag_assets.core.workforce.workforce import Spread
 from rag_assets.corpus.records.libraries import Libraries
 from rag_assets.corpus.records.registries import LookUp
 from rag_assets.corpus.records.update import update_papers
@@ -30,12 +31,13 @@ class Corpus:
     def __init__(self, folder: Path) -> None:
         self.papers, self.table = folder / "papers", PAPERS.empty_table()
         self.papers.mkdir()
+        self.quarantined: dict[str, str] = {}
         self.store = DocumentStore(folder / "kept.sqlite3")
         for paper, record in RECORDS.items():
             document = Document(paper, "", SourceFormat.TEI, f"{paper}.xml", (), header=record)
             self.store.put(f"of {paper}", packed_document(document))
 
-    def update(self, look_up: LookUp = lambda dois: {}) -> UpdatePlan:
+    def update(self, look_up: LookUp = lambda dois: {}, spread: Spread = in_place) -> UpdatePlan:
         rows = [
             {
                 "paper_id": one,
@@ -46,9 +48,16 @@ class Corpus:
             for one in RECORDS
         ]
         index = pa.Table.from_pylist(rows)
-        self.table, plan = update_papers(
-            self.table, index, Libraries.of(self.papers, in_place), self.store, look_up
+        self.table, plan, self.lost = update_papers(
+            self.table,
+            index,
+            Libraries.of(self.papers, in_place),
+            self.store,
+            spread,
+            look_up,
+            quarantined=self.quarantined,
         )
+        self.quarantined |= {paper.paper_id: paper.fingerprint for paper in self.lost}
         return plan
 
     def library(self, **entries: str) -> None:
