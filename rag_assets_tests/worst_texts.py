@@ -21,13 +21,12 @@ _METHODS = {"search", "match", "fullmatch", "finditer", "findall", "sub", "subn"
 _LETTERS = "aA1 \n.,-(@é;:/\"'["
 _RUNS = "aA1 \n.-"
 _REPEATS = (code.MAX_REPEAT, code.MIN_REPEAT, code.POSSESSIVE_REPEAT)
-_MOST_ITEMS = 6
-"""Neighbouring items of a pattern that are repeated together."""
-_CLEARLY_S = 0.004
-"""What takes less is not looked at again."""
-_TIMES_AS_LONG, _MOST_TIMES_SLOWER = 4, 9
-"""A text four times as long takes sixteen times as long where time grows with the square."""
-_MOST_S_PER_CHAR = 40e-6
+_SHORT_CHARS, _SHORT_S = 4_000, 0.004
+_LONG_CHARS, _LONG_S = 16_000, 0.1
+"""A text that takes longer than the first is tried with the second length. A pattern whose time
+grows with the square needs .13 s and more there, the slowest other .04 s."""
+_TRIES = 3
+"""The fastest of these is taken, because other processes slow one down."""
 
 
 @dataclass(frozen=True)
@@ -55,11 +54,13 @@ def patterns_in_use() -> list[Use]:
                 methods[key] |= called.get(name) or {"search", "match"}
         for pattern, method, line in _inline(tree, module):
             methods[pattern.pattern, pattern.flags, f"{module.__name__}:{line}"].add(method)
-    return [
+    uses = [
         Use(*key, tuple(sorted({it if "match" in it else "search" for it in found})))
         for key, found in methods.items()
         if isinstance(key[0], str)
     ]
+    once = {(use.pattern, use.flags, use.methods): use for use in reversed(uses)}
+    return list(once.values())
 
 
 def _modules() -> Iterator[ModuleType]:
@@ -117,20 +118,21 @@ def _inline(tree: ast.AST, module: ModuleType) -> Iterator[tuple[re.Pattern[str]
             yield re.compile(found, sum(flags)), node.func.attr, node.lineno
 
 
-def is_bad(use: Use, n_chars: int, most_variants: int) -> str:
+def is_bad(use: Use, most_items: int, most_variants: int) -> str:
     """Runs in a worker. A text for which the time grows faster than its length; "" if none is
-    found."""
+    found.
+
+    most_items: how many neighbouring items of the pattern are repeated together. most_variants: how
+    many texts are made for each such piece.
+    """
     pattern = re.compile(use.pattern, use.flags)
-    for prefix, piece in _worst(pattern, most_variants):
+    for prefix, piece in _worst(pattern, most_items, most_variants):
         for method in use.methods:
-            seconds = _seconds(pattern, method, _text(prefix, piece, n_chars))
-            if seconds < _CLEARLY_S:
-                continue
-            longer = _text(prefix, piece, _TIMES_AS_LONG * n_chars)
-            slower = _seconds(pattern, method, longer)
-            seconds = min(seconds, _seconds(pattern, method, _text(prefix, piece, n_chars)))
-            if slower > _MOST_TIMES_SLOWER * seconds or slower > _MOST_S_PER_CHAR * len(longer):
-                return f"{method} of {prefix!r} and {piece!r} again and again"
+            if _seconds(pattern, method, _text(prefix, piece, _SHORT_CHARS)) > _SHORT_S:
+                text = _text(prefix, piece, _LONG_CHARS)
+                seconds = min(_seconds(pattern, method, text) for _ in range(_TRIES))
+                if seconds > _LONG_S:
+                    return f"{method} of {prefix!r} and {piece!r} again and again: {seconds:.2f} s"
     return ""
 
 
@@ -148,18 +150,18 @@ def _seconds(pattern: re.Pattern[str], method: str, text: str) -> float:
     return time.process_time() - before
 
 
-def _worst(pattern: re.Pattern[str], most_variants: int) -> list[tuple[str, str]]:
+def _worst(pattern: re.Pattern[str], most_items: int, most_variants: int) -> list[tuple[str, str]]:
     """What comes first in a text, and what is then repeated."""
     tree = parser.parse(pattern.pattern, pattern.flags)
     found = {("", letter): None for letter in _RUNS}
     for before, items in _sequences(tree, ()):
         for start in range(len(items)):
-            for end in range(start + 1, min(len(items), start + _MOST_ITEMS) + 1):
+            for end in range(start + 1, min(len(items), start + most_items) + 1):
                 for variant in range(most_variants):
                     piece = _sample(items[start:end], variant)
                     if piece:
                         found["", piece] = None
-                        if end - start <= 2:
+                        if end - start <= 2 <= most_items:
                             found[_sample([*before, *items[:start]], variant), piece] = None
     return list(found)
 

@@ -19,7 +19,6 @@ from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, 
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol, Self, TypeAlias
 
@@ -117,23 +116,16 @@ class PapersUpdate:
     """Papers that the plan calls unchanged, but whose rows are made again."""
 
 
-def update_to(
-    table: pa.Table,
-    plan: UpdatePlan,
-    published: RowsByPaper,
-    lost: Sequence[QuarantinedPaper] = (),
-) -> PapersUpdate:
+def update_to(table: pa.Table, plan: UpdatePlan, published: RowsByPaper) -> PapersUpdate:
     """The update that turns the published table into `table`, which is sorted by paper. plan: the
-    difference between them; unchanged papers with another fingerprint are written again. lost:
-    those of `plan.to_build` that could not be used."""
-    wanted = fingerprints_by_paper(table) | {paper.paper_id: paper.fingerprint for paper in lost}
+    difference between them; unchanged papers with another fingerprint are written again."""
+    wanted = fingerprints_by_paper(table)
     again = [
         paper
         for paper in plan.unchanged
         if paper in wanted and wanted[paper] != published.papers.get(paper)
     ]
-    rows = by_paper(rows_of(table, "paper_id", [*plan.to_build, *again]))
-    made = (pair for pair in chain(rows, ((paper.paper_id, paper) for paper in lost)))
+    made = (pair for pair in by_paper(rows_of(table, "paper_id", [*plan.to_build, *again])))
     return PapersUpdate(plan, wanted, made, again)
 
 

@@ -1,16 +1,15 @@
 """Makes the table of papers, with one record per paper, from each paper's files, the bibliographies
 beside them and the registries; and its promises."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 
-from rag_assets.core.domain import Document, Record, Zone
+from rag_assets.core.domain import NO_RECORD, Document, Record, Zone
 from rag_assets.core.incremental import UpdatePlan, fingerprint, plan_update
-from rag_assets.core.paper_tables import QuarantinedPaper, none_quarantined
 from rag_assets.core.promises import Offenders, Promise
 from rag_assets.core.tables import (
     PAPERS,
@@ -23,7 +22,7 @@ from rag_assets.core.tables import (
 from rag_assets.core.text.headings import is_of_abstract
 from rag_assets.core.text.works import same_works
 from rag_assets.core.workforce.worker_process import Failure
-from rag_assets.core.workforce.workforce import Spread
+from rag_assets.core.workforce.workforce import Spread, demanded
 from rag_assets.corpus.each_paper import not_one_each
 from rag_assets.corpus.records.libraries import Libraries, Matcher, PaperKeys, completed, filled
 from rag_assets.corpus.records.printed import Sourced, record_of
@@ -44,15 +43,13 @@ def update_papers(
     store: DocumentStore,
     spread: Spread,
     look_up: LookUp = lambda dois: {},  # noqa: ARG005 - has the parameter of every `LookUp`
-    *,
-    quarantined: Mapping[str, str],
-) -> tuple[pa.Table, UpdatePlan, Sequence[QuarantinedPaper]]:
+) -> tuple[pa.Table, UpdatePlan]:
     """Bring the records up to date with the parsed papers and the bibliographies.
 
     published: schema PAPERS. index: paper_id, fingerprint, file_path and linked_paths of the parsed
-    papers. spread: reads documents in worker processes; a paper whose worker is lost gets no
-    record. look_up: asks registries about DOIs. quarantined: id -> fingerprint of the papers that
-    were lost before. Returns the new table, sorted by paper, the plan, and the papers lost now.
+    papers. spread: reads documents in worker processes; a record whose worker is lost says so, and
+    has only what others state. look_up: asks registries about DOIs. Returns the new table, sorted by paper, and the
+    plan.
 
     A document is read only if it changed, or if bibliographies, lists of retracted papers or
     registries now state something else about it.
@@ -62,12 +59,10 @@ def update_papers(
         row["paper_id"]: row
         for row in published.select(["paper_id", "made_of", *map(_own, _MATCHED_BY)]).to_pylist()
     }
-    made_of = {paper: row["made_of"] for paper, row in published_rows.items()} | quarantined
     document_versions = {
         paper: fingerprint(RECORDS_VERSION, row["fingerprint"]) for paper, row in papers.items()
     }
     own_records: dict[str, Sourced] = {}
-    lost: dict[str, QuarantinedPaper] = {}
 
     def read_records(paper_ids: Iterable[str]) -> None:
         """Read the documents that were not read before, and add their records."""
@@ -76,20 +71,15 @@ def update_papers(
         documents = zip(unread, store.each_packed(fingerprints), strict=True)
         with closing(spread(_own_record, documents)) as results:
             for (paper, _), made in results:
-                if isinstance(made, Failure):
-                    file, version = papers[paper]["file_path"], document_versions[paper]
-                    lost[paper] = QuarantinedPaper.lost(paper, file, made, version)
-                else:
-                    own_records[paper] = made
+                if isinstance(made, Failure) and made.is_worker_lost:
+                    made = NO_RECORD, {"title": f"not read: the file {made.reason}"}
+                own_records[paper] = demanded(made)
 
     read_records(
-        paper for paper, version in document_versions.items() if made_of.get(paper) != version
+        paper
+        for paper in papers
+        if published_rows.get(paper, {}).get("made_of") != document_versions[paper]
     )
-    without_record = {
-        paper: version
-        for paper, version in document_versions.items()
-        if paper in lost or quarantined.get(paper) == version
-    }
     paper_keys = [
         PaperKeys(
             paper,
@@ -99,21 +89,18 @@ def update_papers(
             else Record(**{name: published_rows[paper][_own(name)] for name in _MATCHED_BY}),
         )
         for paper, row in papers.items()
-        if paper not in without_record
     ]
     statements = _statements(paper_keys, libraries, look_up)
-    new_fingerprints = without_record | {
+    new_fingerprints = {
         paper: statement.fingerprint(document_versions[paper])
         for paper, statement in statements.items()
     }
-    plan = plan_update({**quarantined, **fingerprints_by_paper(published)}, new_fingerprints)
+    plan = plan_update(fingerprints_by_paper(published), new_fingerprints)
     if plan.is_noop:
-        return published, plan, ()
+        return published, plan
     new_rows = []
-    read_records(paper for paper in plan.to_build if paper not in without_record)
+    read_records(plan.to_build)
     for paper_id in plan.to_build:
-        if paper_id in lost:
-            continue
         record, sources = statements[paper_id].added_to(*own_records[paper_id])
         own_values = {_own(name): getattr(own_records[paper_id][0], name) for name in _MATCHED_BY}
         versions = {
@@ -125,7 +112,7 @@ def update_papers(
             asdict(record) | own_values | versions | {"paper_id": paper_id, "sources": origins}
         )
     kept_rows = rows_without(published, plan.to_drop)
-    return merged(kept_rows, to_table(new_rows, PAPERS), ["paper_id"]), plan, [*lost.values()]
+    return merged(kept_rows, to_table(new_rows, PAPERS), ["paper_id"]), plan
 
 
 def _own_record(paper: tuple[str, bytes]) -> Sourced:
@@ -212,7 +199,6 @@ class PapersCandidate:
     papers: pa.Table
     paper_ids: Sequence[str]
     libraries: Libraries
-    quarantined: Sequence[QuarantinedPaper] = ()
 
 
 def _incomplete(candidate: PapersCandidate) -> Offenders:
@@ -240,12 +226,8 @@ PAPERS_PROMISES: list[Promise[PapersCandidate]] = [
         "one_per_paper",
         "Every paper that was read has one record, and no other has one.",
         lambda candidate: not_one_each(
-            candidate.papers["paper_id"].to_pylist(),
-            {*candidate.paper_ids} - {paper.paper_id for paper in candidate.quarantined},
+            candidate.papers["paper_id"].to_pylist(), candidate.paper_ids
         ),
-    ),
-    none_quarantined(
-        "A record can be made of every paper. Those listed are searched without one; mend or remove their files."
     ),
     Promise(
         "records_complete",

@@ -227,28 +227,17 @@ def papers(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Wor
         look_up = Registries(settings.enrichment.contact, kept_file(settings))
         before = published.columns(PAPERS.names)
         spread = within(settings.parsing.limits, workforce)
-        quarantined = {
-            paper.paper_id: paper.fingerprint for paper in published.manifest.quarantined
-        }
-        updated, plan, lost = update_papers(
-            before,
-            parsed,
-            libraries(),
-            DocumentStore(paths.kept),
-            spread,
-            look_up,
-            quarantined=quarantined,
+        updated, plan = update_papers(
+            before, parsed, libraries(), DocumentStore(paths.kept), spread, look_up
         )
         n_matched = Counter(updated["retracted"].to_pylist())
         for file, n in Counter(libraries().retracted.values()).items():
             logger.info("%s: DOIs read: %d, papers here among them: %d", file, n, n_matched[file])
-        return update_to(updated, plan, published, lost)
+        return update_to(updated, plan, published)
 
     def audit(draft: PaperTable) -> TableAudit:
         updated = draft.columns(PAPERS.names).sort_by("paper_id")
-        candidate = PapersCandidate(
-            updated, parsed["paper_id"].to_pylist(), libraries(), draft.manifest.quarantined
-        )
+        candidate = PapersCandidate(updated, parsed["paper_id"].to_pylist(), libraries())
         return TableAudit(
             check_all(PAPERS_PROMISES, candidate),
             {"n_library_entries": len(libraries().entries)},

@@ -31,7 +31,6 @@ class Corpus:
     def __init__(self, folder: Path) -> None:
         self.papers, self.table = folder / "papers", PAPERS.empty_table()
         self.papers.mkdir()
-        self.quarantined: dict[str, str] = {}
         self.store = DocumentStore(folder / "kept.sqlite3")
         for paper, record in RECORDS.items():
             document = Document(paper, "", SourceFormat.TEI, f"{paper}.xml", (), header=record)
@@ -48,16 +47,9 @@ class Corpus:
             for one in RECORDS
         ]
         index = pa.Table.from_pylist(rows)
-        self.table, plan, self.lost = update_papers(
-            self.table,
-            index,
-            Libraries.of(self.papers, in_place),
-            self.store,
-            spread,
-            look_up,
-            quarantined=self.quarantined,
+        self.table, plan = update_papers(
+            self.table, index, Libraries.of(self.papers, in_place), self.store, spread, look_up
         )
-        self.quarantined |= {paper.paper_id: paper.fingerprint for paper in self.lost}
         return plan
 
     def library(self, **entries: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rag_assets.core.domain import Document, Person, Record, SourceFormat
-from rag_assets.core.promises import check_all, nothing_withholds
+from rag_assets.core.promises import check_all
 from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.corpus.records.libraries import Libraries
 from rag_assets.corpus.records.published import title_page
@@ -135,36 +135,30 @@ def test_a_null_says_where_it_was_looked_for(corpus: Corpus) -> None:
 
 
 def _deadly(work: Callable[[Any], Any], papers: Iterable[Any]) -> Generator[tuple[Any, Any]]:
-    """The worker that reads the paper "ek" is lost."""
+    """The worker that reads the paper "lund" is lost."""
     for paper in papers:
         lost = Failure("was stopped after 120 s.", is_worker_lost=True)
-        yield (paper, lost) if paper[0] == "ek" else next(in_place(work, [paper]))
+        yield (paper, lost) if paper[0] == "lund" else next(in_place(work, [paper]))
 
 
-def test_a_paper_that_takes_too_long_has_no_record_and_the_others_have_theirs(
-    corpus: Corpus,
-) -> None:
-    """One word of 200,000 letters would keep every other paper from its record, for ever."""
+def test_a_record_that_takes_too_long_says_so_and_the_others_are_made(corpus: Corpus) -> None:
+    """One word of 200,000 letters would keep every paper from its record, for ever."""
     corpus.update(spread=_deadly)
 
-    candidate = PapersCandidate(
-        corpus.table, [*RECORDS], Libraries.of(corpus.papers, in_place), corpus.lost
-    )
-    checked = check_all(PAPERS_PROMISES, candidate)
-    assert sorted(corpus.table["paper_id"].to_pylist()) == ["lund", "moe"]
-    assert [paper.error for paper in corpus.lost] == ["ek.xml was stopped after 120 s."]
-    assert nothing_withholds(checked)
-    assert "none_quarantined" in [one.promise.name for one in checked if not one.is_kept]
+    sources = {row["paper_id"]: row["sources"] for row in corpus.table.to_pylist()}
+    assert sources["lund"] == [
+        {"field": "title", "source": "not read: the file was stopped after 120 s."}
+    ]
+    assert corpus.record("lund").title is None
+    assert corpus.record("moe").title == "Copper in valley goats"
 
 
-def test_a_paper_without_record_is_not_tried_again_until_its_file_changes(corpus: Corpus) -> None:
-    """Each night would spend the whole limit on it again; a library that changes does not help."""
+def test_a_lost_record_is_completed_by_a_library_and_not_tried_each_night(corpus: Corpus) -> None:
+    """Each run would spend the whole limit on it again, and what the user states would be lost."""
     corpus.update(spread=_deadly)
-    corpus.library(ek="year = 2020")
+    assert corpus.update().is_noop
+    corpus.library(lund="title = {Iron}, year = 2020")
 
-    plan = corpus.update()
+    corpus.update(spread=_deadly)
 
-    assert (plan.is_noop, [*corpus.lost]) == (True, [])
-    corpus.quarantined.clear()  # as for a file with another fingerprint
-    corpus.update()
-    assert corpus.record("ek").year == 2020
+    assert (corpus.record("lund").title, corpus.record("lund").year) == ("Iron", 2020)
