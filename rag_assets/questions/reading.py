@@ -30,7 +30,7 @@ _AUXILIARY = r"(?:did|does|do|is|are|was|were|has|have|can|could|should|will|wou
 _PREPOSITION = r"(?:in|of|for|on|with|by|at|from|to|among|during|under|against|between|over|after)"
 _SENTENCE_END = re.compile(r"(?<=[?!])\s+|(?<=\.)\s+(?=[A-Z])")
 _NEW_QUESTION = re.compile(
-    rf"[,;]?\s+and,?\s+(?=(?:{_PREPOSITION}\s+)?{_ASKING}\b)|[,;]\s+(?:but|while|whereas)\s+(?={_ASKING}\b)"
+    rf"(?:[,;]|(?<!\s))\s+and,?\s+(?=(?:{_PREPOSITION}\s+)?{_ASKING}\b)|[,;]\s+(?:but|while|whereas)\s+(?={_ASKING}\b)"
     rf"|[,;]\s+and\s+(?={_AUXILIARY}\b)|,\s+(?=how\s+(?:many|much|long|old|often|far|large)\b)|;\s+(?:and\s+)?",
     re.IGNORECASE,
 )
@@ -47,10 +47,10 @@ _AROUND = re.compile(
     "|".join(
         (
             r"[\s•▪◦‣>]+|[*#–—-]+\s+",
-            rf"[\[(]?(?:{_NUMBER}|[a-z]|[ivx]{{2,5}})[)\]][.:]?(?:\s+(?=\W*[^\W\d_])|{_ASKS_NEXT})",
+            rf"[\[(]?(?:{_NUMBER}|[a-z]|[ivx]{{2,5}})[)\]][.:]?(?:\s++(?=\W*[^\W\d_])|{_ASKS_NEXT})",
             rf"(?:q|question|part|task|item)(?:[\s.#]*{_NUMBER}|\s[a-z]\b)?(?:[.:]\s+|\s*\n|\s+{_ASKS_ANEW}){_ASKS_NEXT}",
             rf"(?:{_NUMBER}|[a-z]|[ivx]{{2,5}})[.:]\s+{_ASKS_NEXT}|{_NUMBER}\s+(?=(?-i:[A-Z])){_ASKS_NEXT}",
-            rf"(?:question\s*)?{_NUMBER}(?:[.:]\s+|\s*\n)(?=\W*[^\W\d_])|(?:question|q)[:\n]",
+            rf"(?:question\s*)?{_NUMBER}(?:[.:]\s++|(?>\s*\n))(?=\W*[^\W\d_])|(?:question|q)[:\n]",
             rf"[\"“«'‘](?P<quoted>(?:{_OPENS.pattern})[^\"“”«»]*)[\"”»'’]$",
         )
     ),
@@ -59,7 +59,8 @@ _AROUND = re.compile(
 """A bullet, the number of a question, or a whole question in quotation marks."""
 _WORDS_BEFORE = re.compile(r"([^\n\t.:,!?]{1,60})[\n\t.:,!]+\s+")
 _SALUTATION = re.compile(
-    rf"[^\n?]{{1,60}},[ \t]*\n\s*\n\s*(?=\S)|please\b[^\n?:]{{0,40}}:\s+{_ASKS_NEXT}", re.IGNORECASE
+    rf"[^\n?]{{1,60}},[ \t]*(?>\n\s*?\n)\s*+(?=\S)|please\b[^\n?:]{{0,40}}:\s+{_ASKS_NEXT}",
+    re.IGNORECASE,
 )
 """A line that ends in a comma above an empty line, as in letters, and what asks for an answer."""
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
@@ -298,7 +299,8 @@ _HOW_MANY = re.compile(
     rf"\bhow many (?:of (?:the|these|my|our) )?(?P<papers>(?:[\w-]+ )??{_PAPERS})\b", re.IGNORECASE
 )
 _PREDICATE = re.compile(
-    r"\s+(?!(?:do|did|can|could|was|is|does|there)\b)(?P<said>\w.*?)[\s?.!]*$", re.DOTALL
+    r"\s+(?!(?:do|did|can|could|was|is|does|there)\b)(?P<said>\w(?:.*[^\s?.!])?)[\s?.!]*$",
+    re.DOTALL,
 )
 _IN_WORDS = "no one two three four five six seven eight nine ten eleven twelve".split()
 _YEAR = r"(?:the year )?((?:19|20)\d\d)\b"

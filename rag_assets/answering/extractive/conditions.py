@@ -43,7 +43,8 @@ _AUXILIARIES = frozenset("be been being is are was were has have had to".split()
 _ASKING = frozenset({"how", "what", "which"})
 """The word after one of these is the kind of thing that is asked for: "which month"."""
 _JOINED = re.compile(r",|;|/|\b(?:and|or|nor|versus|vs|than)\b")
-_CONJUNCTION = re.compile(r"(?:\W*\w+){0,3}?,?\s*\b(?:and|or|nor|versus|vs|than)\b")
+_CONJUNCTION = re.compile(r"\b(?:and|or|nor|versus|vs|than)\b")
+_SOON = re.compile(rf"(?:\W*+\w++){{0,3}}?,?\s*{_CONJUNCTION.pattern}")
 _MOST_WORDS_OF_MEMBER = 3
 _NUMBER = "#"
 """Stands for any number in `Phrase.left` and `Phrase.right`."""
@@ -213,7 +214,7 @@ def are_enumerated(text: str, one: Phrase, other: Phrase) -> bool:
     between = text[first[1] : second[0]]
     members = _JOINED.split(between)
     is_short = all(len(_TOKEN.findall(it)) <= _MOST_WORDS_OF_MEMBER for it in members)
-    has_conjunction = _CONJUNCTION.search(between) or _CONJUNCTION.match(text, second[1])
+    has_conjunction = _CONJUNCTION.search(between) or _SOON.match(text, second[1])
     return len(members) > 1 and is_short and has_conjunction is not None
 
 

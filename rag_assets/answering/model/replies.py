@@ -21,7 +21,7 @@ _MAX_MISSING, _MAX_MISSING_CHARS = 6, 300
 _ANSWER_KEYS = ("answer", "final_answer", "response", "summary")
 """Fields in which models write an answer that should be in `claims`."""
 _REFERENCE_MARKS = re.compile(
-    r"\s*\[\s*(?:sources?\s*)?\d{1,3}(?:\.\d{1,4})?(?:\s*[,;–-]\s*\d{1,3}(?:\.\d{1,4})?)*\s*\]"
+    r"(?:(?<!\s)\s+)?\[\s*(?:sources?\s*)?\d{1,3}(?:\.\d{1,4})?(?:\s*[,;–-]\s*\d{1,3}(?:\.\d{1,4})?)*\s*\]"
     r"(?!\s?(?:[%‰]|per ?cent\b|[mµnkc]?[glm]\b))",
     re.IGNORECASE,
 )

@@ -40,7 +40,7 @@ from rag_assets.core.text.quantities import (
 
 _MOST_COMBINED = 12
 """Nothing is computed from more numbers: some two of them give nearly any result."""
-_DIGITS = re.compile(r"[^\W_]*\d[^\W_]*(?:[-.,/^][^\W_]*\d[^\W_]*)*")
+_DIGITS = re.compile(r"(?<![^\W_])[^\W_]*\d[^\W_]*(?:[-.,/^][^\W_]*\d[^\W_]*)*")
 _RATIO_BEHIND = re.compile(r"[ -]?fold\b| times\b|(?: [\w-]+){0,3} per\b", re.IGNORECASE)
 """Words after a number that make it the ratio of two others."""
 _NAME_BEFORE = re.compile(r"(?<=[\w,] )[A-Z]\w* $")

@@ -28,7 +28,7 @@ _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _LEAST_NUMBER_CHARS = 2
 _ACRONYM = re.compile(r"[A-Z]{2,8}s?")
-_CODE = re.compile(r"(?=.*[^\W\d_])(?:.*\d.*|[^\W_]+.*[A-Z].*)")
+_CODE = re.compile(r"(?=.*[^\W\d_])(?:[^\d\n]*+\d.*|[^\W_][^A-Z\n]*+[A-Z].*)")
 """Letters with a digit or with a capital behind the first."""
 _SAID_OTHERWISE = re.compile(r"[FC]?Y\d{0,2}|[QH]\d{1,4}|\d[QH]|USD|EUR|GBP|JPY|CNY|CHF|FX")
 """Quarters, years of accounts, currencies: papers write them in words and signs."""

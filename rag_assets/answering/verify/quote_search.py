@@ -52,7 +52,7 @@ _CUTS = tuple(
         (r"\d", rf"\s?(?:[/×x*⋅]|[{_DASHES}])\s?\d|[:^]\d"),
         (r"\d\s?[/×x*⋅]\s?|\d:|\^[-−+]?|\d[eE][-−+]?", r"\d"),
         # what a number counts
-        (r"\d", r"\s?(?:[%‰‱°]|per\s?cent|fold\b|dozen|hundred|thousand|[mbtr]+illion)"),
+        (r"\d", r"\s?(?:[%‰‱°]|per\s?cent|fold\b|dozen|hundred|thousand|(?:m|b|tr)illion)"),
         # signs
         (rf"(?:[±∓<>≤≥⩽⩾≪≫≲≳~∼≈≃≅≠¬√]|[{_DASHES}])\s?", r"\s?\.?\d"),
         (r"\w", r"[+⁺⁻−]"),
@@ -72,7 +72,9 @@ _COPIED_MARK = re.compile(r"\s?\[\d{1,4}(?:\s?[,–-]\s?\d{1,4})*\][.\s]*\Z")
 _BEGINS_PIECE = re.compile(r"[,;:]\s+(?:(?:and|but|or|so|yet)\s+)?\Z")
 """A comma, with a conjunction or without, before a piece of a sentence."""
 _UNMARKED_END = re.compile(r"\s?(?:\Z|[.,;:!?](?!\s?\[))")
-_ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\.(?:\s?\.){2,}|…)\s*")
+_ELLIPSIS = re.compile(
+    r"(?:(?<!\s)\s+)?(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\.(?:\s?\.){2,}|…)\s*"
+)
 
 
 @dataclass(frozen=True)

@@ -137,7 +137,7 @@ _SHARE = re.compile(r"\bper\s?cent(?:age)?s?\b|^%|%$|\bpct\b", re.IGNORECASE)
 _AGE = re.compile(r"\bages?\b", re.IGNORECASE)
 _UNIT_COLUMN = re.compile(r"units?(?: of measure(?:ment)?)?\s?\w?", re.IGNORECASE)
 _P_HEADER = re.compile(r"\W*p(?:[- ]?values?)?\W*", re.IGNORECASE)
-_BRACKETED_NUMBER = re.compile(r"[(\[]\s*[-−–+<>]?\s*[\d.]")
+_BRACKETED_NUMBER = re.compile(r"[(\[]\s*+(?:[-−–+<>]\s*+)?[\d.]")
 _MARK_BEHIND = re.compile(r"(?<=\d)[a-fi-jn-rt-zA-BD-JN-Z](?![\w/])|(?<=\d)[*†‡§¶]+")
 """The mark of a footnote directly behind a number; not a letter that is a unit."""
 _BRACKETS = str.maketrans(dict.fromkeys("()[]{}", ";"))

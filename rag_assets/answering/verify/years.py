@@ -17,8 +17,8 @@ from rag_assets.questions.reading import years_asked_for
 _FISCAL = re.compile(r"\b[FC]Y['’ ]?(?=(?:19|20)\d\d\b)")
 _RANGE = re.compile(r"\W*(?:to|and|or)?\W*")
 _ASKED = re.compile(
-    r"\s*\b(?:(?:in|of|for|during|from|to|since|by|until|before|after|between|and|at the end of)\s+)?"
-    r"(?:(?:the|fiscal|year)\s+|[FC]Y['’ ]?)*(?:19|20)\d\d\b",
+    r"(?:(?<!\s)\s+)?\b(?:(?:in|of|for|during|from|to|since|by|until|before|after|between|and|at the end of)\s+)?"
+    r"(?:(?:the|fiscal|year)\s+|[FC]Y['’ ]?){0,5}(?:19|20)\d\d\b",
     re.IGNORECASE,
 )
 """A year with the words that lead up to it."""

@@ -18,7 +18,7 @@ from rag_assets.core.errors import InvalidFilter
 
 EXAMPLE = "paper:smith2020,jones2021 section:results page:3-7 -source:text"
 _CONDITION = re.compile(r'(?P<minus>-?)(?P<field>[^\s:"]*):(?P<values>(?:"[^"]*"|[^\s"])*)(?=\s|$)')
-_UP_TO_COMMA = re.compile(r'((?:[^",]|"[^"]*")*),')
+_UP_TO_COMMA = re.compile(r'(?<![^,])((?:[^",]++|"[^"]*")*+),')
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 _NEEDS_QUOTES = re.compile(r'[\s",]|^$')
 _RANGE = re.compile(r"(?P<first>\d{1,9})(?:(?P<range>-)(?P<last>\d{1,9})?)?")

@@ -252,7 +252,7 @@ _KINDS = tuple((re.compile(names), kinds) for names, kinds in (*_MAIN_NAMES, *_O
 _STATED = tuple((re.compile(names), kinds) for names, kinds in _STATEMENTS)
 _MAIN = re.compile("|".join(names for names, _ in _MAIN_NAMES))
 _BETWEEN_NAMES = re.compile(r",? and |,? & |, |/")
-_BETWEEN_PARTS = re.compile(r"\s*[:–—]\s+")
+_BETWEEN_PARTS = re.compile(r"(?:(?<!\s)\s+)?[:–—]\s+")
 _HEAD = re.compile(
     r"(?:(?:[^\W\d_]|-)+ ){1,3}(?P<last>[^\W\d_]+)|(?P<first>[^\W\d_]+) of (?:the|this|our|these) .+"
 )

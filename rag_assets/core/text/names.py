@@ -157,18 +157,18 @@ def without_reported_periods(text: str) -> str:
 
 
 _MARKS = r"[\d*†‡§¶∗⋆♦♠#|,;&+¹²³⁴⁵⁶⁷⁸⁹⁰\ue000-\uf8ff\x80-\x9f\t]|\b(?:and|AND|und|et|[Bb]y)\b"
-BETWEEN_NAMES = re.compile(rf"\s*(?:{_MARKS}|\s)*(?:{_MARKS})(?:{_MARKS}|\s)*")
+BETWEEN_NAMES = re.compile(rf"(?:(?<!\s)\s+)?(?:{_MARKS})(?:{_MARKS}|\s)*")
 ASIDE = re.compile(
-    r"\[[\d X–-]{10,30}\]|\([^()]{0,60}\)|\{[^{}]{0,200}\}@?\S*|\S+@\S+|https?://\S+"
+    r"\[[\d X–-]{10,30}\]|\([^()]{0,60}\)|\{[^{}]{0,200}\}@?\S*|\S{1,99}@\S+|https?://\S+"
 )
 """ORCIDs, addresses, and text in brackets."""
-_NAME_WORD = re.compile(r"[^\W\d_][^\W\d_]*(?:[.'’`´‐‑-]+[^\W\d_]*)*")
+_NAME_WORD = re.compile(r"[^\W\d_](?:[^\W\d_]|[.'’`´‐‑-])*")
 _PARTICLES = frozenset(
     "de van von der den del della la le di da dos do du el al bin ibn ten ter zu y e".split()
 )
 NUMBER = re.compile(r"\d{3}")
 """A year or the number of a report; marks of affiliations have fewer digits."""
-_ONE_REVERSED = r"\s*[^\W\d_a-z][\w'’-]+(?: [^\W\d_a-z][\w'’-]+)?, [^\W\d_a-z][\w.'’-]*(?: [^\W\d_a-z][\w.'’-]*)?[\s*†‡§¶∗]*"
+_ONE_REVERSED = r"\s*[^\W\d_a-z][\w'’-]+(?: [^\W\d_a-z][\w'’-]+)?, [^\W\d_a-z][\w.'’-]*(?: [^\W\d_a-z][\w.'’-]*)?[\s*†‡§¶∗]*+"
 _REVERSED = re.compile(rf"{_ONE_REVERSED}(?:;{_ONE_REVERSED}){{0,100}};?\s*")
 """Names with the family name first, as catalogues write them: "Lund, Ada; Moe, Bo". A single such
 name is read only on a line with an address."""
@@ -180,7 +180,7 @@ _INSTITUTION = re.compile(
     re.IGNORECASE,
 )
 _MAX_CHARS = 2000
-_ADDRESS = re.compile(r"\S+@\S+|https?://\S+|\bwww\.\S+|\{[^{}\n]*\}@?\S*")
+_ADDRESS = re.compile(r"\S{1,99}@\S+|https?://\S+|\bwww\.\S+|\{[^{}\n]*\}@?\S*")
 _WORDS_OF_INSTITUTION = 3
 """If a word such as "University" is among this many first words ("National Defence University"),
 they are an institution, not a person."""

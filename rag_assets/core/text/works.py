@@ -16,6 +16,7 @@ patterns for .3 s, for which neither a question nor a paper without identifiers 
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 from string import ascii_lowercase
 from textwrap import shorten
 
@@ -50,7 +51,7 @@ def normal_doi(text: str | None) -> str | None:
 def normal_arxiv(text: str | None) -> str | None:
     """An arXiv id without prefix, version and class: "2206.01062"; None if the text is no arXiv
     id."""
-    bare = re.sub(r"\s*\[[\w.-]+\]\s*$", "", (text or "").strip()[:_MAX_CHARS])
+    bare = re.sub(r"(?:(?<!\s)\s+)?\[[\w.-]+\]\s*$", "", (text or "").strip()[:_MAX_CHARS])
     if not _ARXIV_DIGITS.search(bare):
         return None
     import idutils
@@ -75,9 +76,8 @@ def dois_in(text: str) -> list[str]:
     because it was cut at a line end."""
     matches = (_AFTER_DOI.sub("", match[0]).rstrip(").,;").lower() for match in _DOI.finditer(text))
     dois = list(dict.fromkeys(filter(_DOI.fullmatch, matches)))
-    return [
-        doi for doi in dois if not any(other != doi and other.startswith(doi) for other in dois)
-    ]
+    cut = {doi for doi, after in pairwise(sorted(dois)) if after.startswith(doi)}
+    return [doi for doi in dois if doi not in cut]
 
 
 def without_dois(text: str) -> str:
@@ -175,7 +175,7 @@ _LABEL_AFTER = re.compile(
 )
 _DONE = r"(?:has|was|is)\s+(?:now\s+)?(?:been\s+|being\s+)?(?:\w+ly\s+)?retracted\b"
 _NOTICE = re.compile(
-    rf"^\W*(?:(?:{_NOUN}|notice|note|warning)\W+)?(?:"
+    rf"^[^\w\n]*+(?:(?:{_NOUN}|notice|note|warning)\W+)?(?:"
     rf"(?:this|the\s+present)\s+(?:\w+\s+){{0,2}}?{_KIND}\s+{_DONE}"
     rf"|the\s+above\s+(?:\w+\s+){{0,2}}?{_KIND}\b.{{0,240}}?{_DONE}"
     rf"|[^.]{{0,80}}?\bretract(?:ed|ing)?\s+(?:this|the\s+above)\s+{_KIND}\b)",

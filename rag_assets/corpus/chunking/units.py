@@ -43,7 +43,7 @@ _UNIT_KINDS = {
     BlockKind.TABLE: UnitKind.ROW,
 }
 _NOWHERE = Span(0, 0, None, None)
-_LINE = re.compile(r"[^\n]*\S")
+_LINE = re.compile(r"(?<![^\n])[^\n]*\S")
 
 
 @dataclass(frozen=True, slots=True)

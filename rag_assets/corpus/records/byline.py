@@ -39,7 +39,7 @@ _MARKED = re.compile(r"\W*\d|[*†‡§¶∗¹²³⁴⁵⁶⁷⁸⁹]|[a-f][A-Z]
 _TORN = re.compile(r"[\W\d]*,")
 """A line that begins with the end of a list. The names before it were read elsewhere, so their
 order is unknown."""
-_TWO_CAPITALS = re.compile(r"[^\W\d_a-z]\w+ [^\W\d_a-z]\w+")
+_TWO_CAPITALS = re.compile(r"[^\W\d_a-z]\w{1,60} [^\W\d_a-z]\w")
 _MOST_BEFORE = 2
 """Most lines without a name before the first author: the rest of a title, the journal's address."""
 _MOST_CHARS = 8_000

@@ -315,7 +315,7 @@ def _are_named_again(persons: Sequence[Person], page: str) -> bool:
     or a running head."""
     return all(
         len(re.findall(rf"(?<!\w){re.escape(person.family)}(?!\w)", page)) > 1
-        or re.search(rf"{re.escape(person.family)}[\w.-]*@", page, re.IGNORECASE)
+        or re.search(rf"{re.escape(person.family)}[\w.-]{{0,60}}@", page, re.IGNORECASE)
         for person in persons
     )
 
@@ -436,7 +436,7 @@ def _is_of_another_file(doi: str | None, file_path: str) -> bool:
 def _numbered_dois(text: str) -> list[str]:
     """The DOIs in a text with a number behind the slash. One with zeros only is a placeholder, and
     one without digits was cut at a line end."""
-    return [doi for doi in dois_in(text) if re.search("/.*[1-9]", doi)]
+    return [doi for doi in dois_in(text) if re.search("[1-9]", doi.partition("/")[2])]
 
 
 def _doi(

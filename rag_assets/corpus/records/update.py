@@ -2,12 +2,13 @@
 beside them and the registries; and its promises."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 
-from rag_assets.core.domain import Document, Record, Zone
+from rag_assets.core.domain import NO_RECORD, Document, Record, Zone
 from rag_assets.core.incremental import UpdatePlan, fingerprint, plan_update
 from rag_assets.core.promises import Offenders, Promise
 from rag_assets.core.tables import (
@@ -20,6 +21,8 @@ from rag_assets.core.tables import (
 )
 from rag_assets.core.text.headings import is_of_abstract
 from rag_assets.core.text.works import same_works
+from rag_assets.core.workforce.worker_process import Failure
+from rag_assets.core.workforce.workforce import Spread, demanded
 from rag_assets.corpus.each_paper import not_one_each
 from rag_assets.corpus.records.libraries import Libraries, Matcher, PaperKeys, completed, filled
 from rag_assets.corpus.records.printed import Sourced, record_of
@@ -38,12 +41,14 @@ def update_papers(
     index: pa.Table,
     libraries: Libraries,
     store: DocumentStore,
+    spread: Spread,
     look_up: LookUp = lambda dois: {},  # noqa: ARG005 - has the parameter of every `LookUp`
 ) -> tuple[pa.Table, UpdatePlan]:
     """Bring the records up to date with the parsed papers and the bibliographies.
 
     published: schema PAPERS. index: paper_id, fingerprint, file_path and linked_paths of the parsed
-    papers. look_up: asks registries about DOIs. Returns the new table, sorted by paper, and the
+    papers. spread: reads documents in worker processes; a record whose worker is lost says so, and
+    has only what others state. look_up: asks registries about DOIs. Returns the new table, sorted by paper, and the
     plan.
 
     A document is read only if it changed, or if bibliographies, lists of retracted papers or
@@ -63,9 +68,12 @@ def update_papers(
         """Read the documents that were not read before, and add their records."""
         unread = [paper for paper in paper_ids if paper not in own_records]
         fingerprints = (papers[paper]["fingerprint"] for paper in unread)
-        for paper, packed in zip(unread, store.each_packed(fingerprints), strict=True):
-            document = unpacked_document(packed)
-            own_records[paper] = record_of(document, _abstract(document))
+        documents = zip(unread, store.each_packed(fingerprints), strict=True)
+        with closing(spread(_own_record, documents)) as results:
+            for (paper, _), made in results:
+                if isinstance(made, Failure) and made.is_worker_lost:
+                    made = NO_RECORD, {"title": f"not read: the file {made.reason}"}
+                own_records[paper] = demanded(made)
 
     read_records(
         paper
@@ -105,6 +113,12 @@ def update_papers(
         )
     kept_rows = rows_without(published, plan.to_drop)
     return merged(kept_rows, to_table(new_rows, PAPERS), ["paper_id"]), plan
+
+
+def _own_record(paper: tuple[str, bytes]) -> Sourced:
+    """Runs in a worker. The record of a paper's packed document, before it is completed."""
+    document = unpacked_document(paper[1])
+    return record_of(document, _abstract(document))
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,7 @@ _MAX_NUMBER_GAP = 2
 _MAX_CAPITALS_WORDS = 10
 _MAX_LINES_OF_ITEM = 8
 _MAX_GAP_LINES = 3
-_ENTRY_OF_CONTENTS = re.compile(r"(?:\.{3,}|(?:\. ){3,}|…{2,}|_{3,})\s*\d{1,4}$")
+_ENTRY_OF_CONTENTS = re.compile(r"(?:\.{3}|(?:\. ){3}|…{2}|_{3})\s*\d{1,4}$")
 """A title, a row of points and the page: "5.5 Buttons ..... 34"."""
 _MAX_END_OF_ENTRY = 20
 """Number of characters at the end of a line that are searched for points and page: the row of

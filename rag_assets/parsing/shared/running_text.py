@@ -27,7 +27,7 @@ _MIN_PAGES = 2
 _MIN_PAGES_OF_ONE_SIDE = 3
 _PAGE_NUMBER = "0"
 _DIGITS = re.compile(r"\d+")
-_NUMBERS_BESIDE = re.compile(rf"^(?:{_PAGE_NUMBER} )+|(?: {_PAGE_NUMBER})+$")
+_NUMBERS_BESIDE = re.compile(rf"^(?:{_PAGE_NUMBER} )+|(?<! {_PAGE_NUMBER})(?: {_PAGE_NUMBER})+$")
 _ROMAN_NUMBER = re.compile(r"[ivxl]+")
 _OPENS_BOX = re.compile(
     r"\W{0,4}(?:"

@@ -95,7 +95,7 @@ def _rows(cells: Sequence[Cell]) -> list[list[Cell]]:
 
 _ROW = re.compile(
     r"\\(?:begin|end)\s?\{(?:table|tabular|longtable|array)[*x]?\}|\\(?:hline|caption|multicolumn|multirow|(?:top|mid|bottom)rule)"
-    r"|(?<!\\)&[^\n]*\\\\"
+    r"|(?<!\\)&(?:[^&\n]|(?<=\\)&)*\\\\"
 )
 _ARGUMENT = r"\s?\{(?:[^{}]|\{[^{}]{0,40}\}){0,80}\}"
 _WITHOUT_TEXT = re.compile(

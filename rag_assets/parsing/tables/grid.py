@@ -13,14 +13,14 @@ _SAMPLE_SIZE = re.compile(r"\bn\s*=\s*[\d,]+", re.IGNORECASE)
 _YEAR = re.compile(r"(?<![\w.,$€£-])(?:19|20)\d\d(?:[-–/](?:(?:19|20)?\d\d))?(?![\d%]|[.,]\d)")
 _STATISTIC = re.compile(r"[^\W\d_]{1,3}²?\([\d.,=nN]+\)")
 """A statistic with its degrees of freedom, "F(1, 194)", without a result."""
-_CODE = re.compile(r"[^\W\d_][\w-]*\d[\w-]*")
+_CODE = re.compile(r"[^\W\d_](?:[^\W\d]|-)*+\d[\w-]*")
 _MOST_LETTERS_IN_VALUE = 0.34
 _BRACKET = r"\([^()]*\)|\[[^\[\]]*\]"
 _VALUE = r"(?:[<>≤≥=]\s?)?[-−–+]?\s?[$€£]?\.?\d[\d.,]*%?(?:\s?[*†‡]+)?"
 _VALUES = (re.compile(rf"{_VALUE}(?:\s*(?:{_BRACKET}))?"), re.compile(rf"{_VALUE}|{_BRACKET}"))
 """A value with the bracket that follows it, "0.12 (0.04)", or a value or a bracket by itself."""
 _ASIDE = re.compile(rf"(?:{_BRACKET}|\s)+")
-_MARKS = re.compile(r"[%±/×]|[(\[](?=.*\d)|\.\d|(?<=\d)[-–]\d")
+_MARKS = re.compile(r"[%±/×]|[(\[](?=[^\d\n]{0,99}\d)|\.\d|(?<=\d)[-–]\d")
 _DIGITS = re.compile(r"\d+")
 
 

@@ -229,8 +229,9 @@ def papers(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Wor
     def update(published: PaperTable) -> PapersUpdate:
         look_up = Registries(settings.enrichment.contact, kept_file(settings))
         before = published.columns(PAPERS.names)
+        spread = within(settings.parsing.limits, workforce)
         updated, plan = update_papers(
-            before, parsed, libraries(), DocumentStore(paths.kept), look_up
+            before, parsed, libraries(), DocumentStore(paths.kept), spread, look_up
         )
         n_matched = Counter(updated["retracted"].to_pylist())
         for file, n in Counter(libraries().retracted.values()).items():

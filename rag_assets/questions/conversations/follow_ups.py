@@ -237,7 +237,7 @@ N_READ = 3
 _MAX_QUESTION_CHARS, _MAX_ANSWER_CHARS = 1_000, 2_000
 _MAX_OUTPUT_TOKENS = 1_024
 _PROMPT = load_prompt("rag_assets.questions.conversations", "standalone", frozenset())
-_NAME = re.compile(r"\w*(?:\d|[A-Z]\w*[A-Z])\w*")
+_NAME = re.compile(r"(?<!\w)\w*(?:\d|[A-Z]\w*[A-Z])\w*")
 """A word with a digit or with two capitals. A model must not add such words to a question."""
 
 

@@ -25,7 +25,7 @@ _KEY_WORDS = 4
 """A title is looked up by its first words and then compared as a whole. A title with fewer words is
 not looked up, because a text may hold it by chance."""
 _ID = re.compile(
-    r"(?:https?://[\w.]+/)?10\.\d{4,9}/[^\s\"<>]+(?<![.,;:?!)\]”’])|(?:https?://)?[^\s\"'“”‘’«»*()\[\],;:?!]+(?<!\.)"
+    r"(?:https?://[\w.]+/)?10\.\d{4,9}/[^\s\"<>]+(?<![.,;:?!)\]”’])|(?<!\.)(?:https?://)?[^\s\"'“”‘’«»*()\[\],;:?!]+(?<!\.)"
 )
 """A DOI, or any run of characters without blanks, quotation marks, brackets and the like."""
 _KEY = re.compile(r"(?=.*[^\W\d_])(?=.*[\d_])[\w-]+")

@@ -295,7 +295,7 @@ def offered_filter(
     rest = text
     for words in (*(text[one.start : one.end] for one in years), by_writers):
         rest = rest.replace(words, "", 1)
-    return Offer(re.sub(r"\s+(?=[?.,;]|$)", "", " ".join(rest.split())), offered)
+    return Offer(re.sub(r" (?=[?.,;]|$)", "", " ".join(rest.split())), offered)
 
 
 def _by(writers: Sequence[str], text: str) -> str:

@@ -8,6 +8,7 @@ import pytest
 from rag_assets.core.domain import Document, Person, Record, SourceFormat
 from rag_assets.core.incremental import UpdatePlan
 from rag_assets.core.tables import PAPERS, records_from
+from rag_assets.core.workforce.workforce import Spread
 from rag_assets.corpus.records.libraries import Libraries
 from rag_assets.corpus.records.registries import LookUp
 from rag_assets.corpus.records.update import update_papers
@@ -35,7 +36,7 @@ class Corpus:
             document = Document(paper, "", SourceFormat.TEI, f"{paper}.xml", (), header=record)
             self.store.put(f"of {paper}", packed_document(document))
 
-    def update(self, look_up: LookUp = lambda dois: {}) -> UpdatePlan:
+    def update(self, look_up: LookUp = lambda dois: {}, spread: Spread = in_place) -> UpdatePlan:
         rows = [
             {
                 "paper_id": one,
@@ -47,7 +48,7 @@ class Corpus:
         ]
         index = pa.Table.from_pylist(rows)
         self.table, plan = update_papers(
-            self.table, index, Libraries.of(self.papers, in_place), self.store, look_up
+            self.table, index, Libraries.of(self.papers, in_place), self.store, spread, look_up
         )
         return plan
 

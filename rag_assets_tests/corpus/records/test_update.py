@@ -1,11 +1,14 @@
 """The table of papers: incremental, and completed by bibliographies."""
 
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from rag_assets.core.domain import Document, Person, Record, SourceFormat
 from rag_assets.core.promises import check_all
+from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.corpus.records.libraries import Libraries
 from rag_assets.corpus.records.published import title_page
 from rag_assets.corpus.records.update import PAPERS_PROMISES, PapersCandidate
@@ -129,3 +132,33 @@ def test_a_null_says_where_it_was_looked_for(corpus: Corpus) -> None:
     sources = {one["field"]: one["source"] for one in rows["moe"]["sources"]}
     assert rows["moe"]["year"] is None
     assert sources["year"] == "not printed where it was looked for: header"
+
+
+def _deadly(work: Callable[[Any], Any], papers: Iterable[Any]) -> Generator[tuple[Any, Any]]:
+    """The worker that reads the paper "lund" is lost."""
+    for paper in papers:
+        lost = Failure("was stopped after 120 s.", is_worker_lost=True)
+        yield (paper, lost) if paper[0] == "lund" else next(in_place(work, [paper]))
+
+
+def test_a_record_that_takes_too_long_says_so_and_the_others_are_made(corpus: Corpus) -> None:
+    """One word of 200,000 letters would keep every paper from its record, for ever."""
+    corpus.update(spread=_deadly)
+
+    sources = {row["paper_id"]: row["sources"] for row in corpus.table.to_pylist()}
+    assert sources["lund"] == [
+        {"field": "title", "source": "not read: the file was stopped after 120 s."}
+    ]
+    assert corpus.record("lund").title is None
+    assert corpus.record("moe").title == "Copper in valley goats"
+
+
+def test_a_lost_record_is_completed_by_a_library_and_not_tried_each_night(corpus: Corpus) -> None:
+    """Each run would spend the whole limit on it again, and what the user states would be lost."""
+    corpus.update(spread=_deadly)
+    assert corpus.update().is_noop
+    corpus.library(lund="title = {Iron}, year = 2020")
+
+    corpus.update(spread=_deadly)
+
+    assert (corpus.record("lund").title, corpus.record("lund").year) == ("Iron", 2020)

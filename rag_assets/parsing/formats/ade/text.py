@@ -32,7 +32,7 @@ _NUMBER_IN_SENTENCE = re.compile(
     r"\b(tables?|figures?|figs?\.|box|section|appendix|refs?\.)\n(?=\d)", re.IGNORECASE
 )
 """A line end inside "Table 1. Incidence ...", after which Markdown would see a numbered list."""
-_SECOND_BULLET = re.compile(r"^(\s*[-*+] )[•·▪◦‣]\s*", re.MULTILINE)
+_SECOND_BULLET = re.compile(r"^([^\S\n]*[-*+] )[•·▪◦‣]\s*", re.MULTILINE)
 _CAPTION = re.compile(
     r"(?:figure|fig\.?|scheme|plate)\s*[A-Z]?\d+(?:\.\d+)?[a-z]?\s*[.:|]", re.IGNORECASE
 )
@@ -48,7 +48,9 @@ _MAX_CAPTION_CHARS_OF_MODEL = 200
 _MAX_QUESTION_WORDS = 14
 _MARK = re.compile(r"<::\s*>|<::|::>")
 _BEGINS_TRANSCRIPTION = re.compile(r"\s*transcription of (?:the )?content\b", re.IGNORECASE)
-_NAME_OF_KIND = re.compile(r"^\s*[a-z][a-z_ ]{2,30}:\s+(?=\S)|\s*:\s*[a-z][a-z_ ]{2,20}\s*$")
+_NAME_OF_KIND = re.compile(
+    r"^\s*[a-z][a-z_ ]{2,30}:\s+(?=\S)|(?:(?<!\s)\s+)?:\s*[a-z][a-z_ ]{2,20}\s*$"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -183,7 +183,7 @@ _KINDS = {
     "footnote": BlockKind.FOOTNOTE,
 }
 _PREFIXES = {"checkbox_selected": "[x] ", "checkbox_unselected": "[ ] "}
-_NO_SPACE_BEFORE = re.compile(r"\s+(?=[,.;:!?)\]}»”’](?:\s|$))")
+_NO_SPACE_BEFORE = re.compile(r"(?<!\s)\s+(?=[,.;:!?)\]}»”’](?:\s|$))")
 _NO_SPACE_AFTER = re.compile(r"(?<=[(\[{«“])\s+")
 
 

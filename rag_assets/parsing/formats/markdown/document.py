@@ -47,8 +47,8 @@ _TOP_LEVEL = re.compile(r"^(?=[\"']?[^\W\d_][\w-]*[\"']?[ \t]*:)", re.MULTILINE)
 _WORDS = re.compile(r"\s*[\w\"'](?![^\n]*\n\s*-)")
 _COMMENT = re.compile(r"\s#.*")
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
-_BETWEEN_NAMES = re.compile(r"\s*(?:[;&\n]|\\and\b|,?\s\band\b)\s*")
-_ASIDE = re.compile(r"\^\[[^\]]*\]|\^[\d,*]+\^|<[^<>]*>|\\\w+\{[^{}]*\}|\([^()]*\)")
+_BETWEEN_NAMES = re.compile(r"(?:[;&\n]|\\and\b|,?\s\band\b)\s*")
+_ASIDE = re.compile(r"\^\[[^\]]{0,300}\]|\^[\d,*]+\^|<[^<>]*>|\\\w+\{[^{}]*\}|\([^()]*\)")
 """Notes, addresses and brackets after a name."""
 _MARKS = ' "*†‡§,:0123456789¹²³⁴⁵⁶⁷⁸⁹'
 _PARTS = (

@@ -30,10 +30,8 @@ Dialect = Literal["file", "ade"]
 Piece = TypeVar("Piece")
 _MAX_NESTING = 60
 _FOOTNOTE = re.compile(r"\[\^([^\]\s]+)\]:[ \t]*(.*)")
-_FOOTNOTE_MARK = re.compile(r"\[\^([^\]\s]+)\]")
-_DROPPED_ELEMENTS = re.compile(
-    r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE
-)
+_FOOTNOTE_MARK = re.compile(r"\[\^([^\]\s]{1,200})\]")
+_DROPPED_ELEMENT = re.compile(r"<!--|<(script|style)\b", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<[!?][^<>]*>")
 _STRUCK_TAG = re.compile(r"(</?(?:del|s|strike)(?:\s[^<>]*)?>)", re.IGNORECASE)
 _CHANGE = re.compile(
@@ -319,9 +317,25 @@ def _item_lines(item: "SyntaxTreeNode", indent: str, mark: str) -> Iterator[str]
             yield from (f"{indent}  {line}" for line in lines if line.strip())
 
 
+def _without_dropped(source: str) -> str:
+    """HTML without its comments, scripts and styles, except those that do not end."""
+    kept, place, endless = [], 0, set()
+    for opening in _DROPPED_ELEMENT.finditer(source):
+        name = (opening[1] or "").lower()
+        if opening.start() < place or name in endless:
+            continue
+        ending = re.compile(rf"</{name}\s*>" if name else "-->", re.IGNORECASE)
+        if end := ending.search(source, opening.end()):
+            kept += [source[place : opening.start()], " "]
+            place = end.end()
+        else:
+            endless.add(name)
+    return "".join([*kept, source[place:]])
+
+
 def _html_parts(source: str) -> Iterator[MarkdownPart]:
     """The tables in a piece of HTML, and the text between them."""
-    for piece in split_tables(_DROPPED_ELEMENTS.sub(" ", source)):
+    for piece in split_tables(_without_dropped(source)):
         if isinstance(piece, HtmlTable):
             lines = table_lines(piece.cells)
             yield MarkdownPart(

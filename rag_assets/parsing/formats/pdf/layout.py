@@ -325,7 +325,7 @@ _MARKER = re.compile(
     r"[•▪◦●■□○‣⁃·–—*-]|\(?(?:\d{1,3}(?:\.\d{1,3})*|[a-zA-Z]|[ivxIVX]{1,5})[.)]?|\[\d{1,3}\]"
 )
 _CURRENCY = re.compile(r"[$€£¥]")
-_NUMBER = re.compile(r"[-−–+(<≈~]?\d[\d.,]*[)%*⁰¹²³⁴-⁹⁻,]*")
+_NUMBER = re.compile(r"[-−–+(<≈~]?\d[\d.,]*+[)%*⁰¹²³⁴-⁹⁻,]*")
 
 
 @dataclass(frozen=True, slots=True)

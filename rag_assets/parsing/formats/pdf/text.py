@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _SMALLER = 0.85
 _HIGHER = 0.1
 """How far above the line a raised character ends, as a share of the font size of the line."""
-_RAISED_TEXT = re.compile(r"[\d,;()*∗†‡§+−–-]*\d[\d,;()*∗†‡§+−–-]*")
+_RAISED_TEXT = re.compile(r"[,;()*∗†‡§+−–-]*\d[\d,;()*∗†‡§+−–-]*")
 _STOPS = tuple('.,;:!?)]”’"')
 
 

@@ -40,7 +40,7 @@ _OVERLAP = 0.3
 _MOST_SMALL = 0.5
 """Share of words with a small letter at the beginning, in lists of names and places of work."""
 _SENTENCE_ENDS = re.compile(r"[a-z)]\.(?=\s|$)")
-_FOOTNOTE_MARKS = re.compile(r"[\s,]*(?:[*∗†‡§¶⋆★☆♯]+[\s,]*)+$")
+_FOOTNOTE_MARKS = re.compile(r"(?<![\s,*∗†‡§¶⋆★☆♯])[\s,]*[*∗†‡§¶⋆★☆♯][\s,*∗†‡§¶⋆★☆♯]*+$")
 _MOST_BESIDE = 3
 """Groups of small print beside a title that may come between its lines in reading order."""
 _TOUCHING, _SPACED = 0.75, 1.3

@@ -39,7 +39,7 @@ _SAFE_PARSER = partial(
     etree.XMLParser, resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
 )
 _LIMIT_MESSAGES = re.compile(
-    r"excessive depth|huge|too long|too big|too large|amplification|entity.*(?:loop|recurs)|maximum",
+    r"excessive depth|huge|too long|too big|too large|amplification|entity.{0,200}(?:loop|recurs)|maximum",
     re.IGNORECASE,
 )
 
