@@ -98,6 +98,11 @@ class Claim:
     Empty in older rows."""
 
     @property
+    def judged(self) -> float | None:
+        """The verdict of the second look; None without one."""
+        return self.support.judged if self.support else None
+
+    @property
     def is_quote(self) -> bool:
         """Whether the text of the claim is that of one of its quotes."""
         return any(citation.quote == self.text for citation in self.citations)
