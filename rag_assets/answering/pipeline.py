@@ -443,6 +443,7 @@ class AnswerPipeline:
         result = QAResult(
             question_id=question.id,
             question=question.question,
+            given=question.given,
             answer=answer,
             refused=not claims and not is_unverified,
             withheld=is_unverified,

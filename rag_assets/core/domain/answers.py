@@ -1,8 +1,9 @@
 """An answer: its claims, the citations that support them, and what they cost."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from rag_assets.core.domain.chunks import Place
 
@@ -186,6 +187,8 @@ class QAResult:
     lead: tuple[LeadSentence, ...] = ()
     """The paragraph that opens the answer: it orders, compares and counts the claims. Empty where
     no model wrote one that holds, and in older rows."""
+    given: Mapping[str, Any] = field(default_factory=dict)
+    """Further keys of the line of the question file. Empty in older rows."""
 
     @property
     def quoted_chunk_ids(self) -> set[str]:
