@@ -37,6 +37,7 @@ from rag_assets.answering.trace import (
     Retrieved,
     Retrying,
 )
+from rag_assets.answering.verify.names import without_addresses
 from rag_assets.answering.verify.verification import (
     ClaimOutcome,
     SupportScorer,
@@ -176,7 +177,7 @@ def _may_answer(evidence: Evidence) -> set[str]:
     }
 
 
-PIPELINE_VERSION = 17
+PIPELINE_VERSION = 18
 """Part of the key of published answers: raise it when the code makes another answer of the same
 contexts. Search and answerers have versions of their own."""
 _NONE_CARRIED = UNVERIFIED + "no statement of it is carried by the sources."
@@ -442,6 +443,7 @@ class AnswerPipeline:
         result = QAResult(
             question_id=question.id,
             question=question.question,
+            given=question.given,
             answer=answer,
             refused=not claims and not is_unverified,
             withheld=is_unverified,
@@ -470,7 +472,8 @@ def _checked(attempt: Attempt) -> Iterator[Event]:
     yield from (ClaimVerified(claim) for claim in attempt.verified.claims)
     for one in attempt.verified.objected:
         if one.objection is not None and not one.holds:
-            yield ClaimDropped(one.objection.reason, one.proposed.text, one.objection.why)
+            said = without_addresses(one.proposed.text)
+            yield ClaimDropped(one.objection.reason, said, one.objection.why)
 
 
 @contextmanager

@@ -94,13 +94,13 @@ def _breaches(claim: Claim, asked: str, published: PublishedCorpus) -> Iterator[
         if _pages(citation) != _pages(Place.within(chunk, citation.start, citation.end)):
             pages = f"page {citation.page_start} to {citation.page_end}"
             yield "pages_hold_quotes", f"it names {pages}, which its quote does not stand on"
-    # A doubt may have been overruled by a model that looked at the claim.
+    # A model that looked at the claim may have overruled a doubt.
     quotes = [
         quoted_text(published.chunks[one.chunk_id], one.start, one.end, published.papers)
         for one in claim.citations
     ]
     objection = checked_claim(claim.text, quotes, asked).objection
-    if objection and not objection.is_doubt:
+    if objection and objection.withholds(claim.judged):
         yield "numbers_agree", objection.why
 
 

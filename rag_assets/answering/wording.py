@@ -141,8 +141,7 @@ def remarks(result: QAResult) -> list[str]:
         found.append(SINGLE_SOURCE_NOTE if n_papers == 1 else f"Only {n_papers} {FEW_SOURCES_NOTE}")
     found += _left_out_note(result)
     if result.unjudged:
-        own = (claim.support for claim in result.claims if not claim.is_quote)
-        judged = [support and support.judged for support in own]
+        judged = [claim.judged for claim in result.claims if not claim.is_quote]
         n_silent = judged.count(None)
         is_partial = n_silent < len(judged)
         found.append(SOME_UNJUDGED_NOTE.format(n=n_silent) if is_partial else RULES_ALONE_NOTE)

@@ -112,7 +112,7 @@ def _page_accuracy(case: Case) -> float | None:
 def _claims_carried(case: Case) -> float | None:
     are_supported: list[bool | None] = []
     for claim in case.result.claims:
-        judged = claim.support.judged if claim.support else None
+        judged = claim.judged
         if claim.is_quote:
             are_supported.append(True)
         else:

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from rag_assets.answering.trace import AnswerTrace
+from rag_assets.answering.verify.names import without_addresses
 from rag_assets.core.domain import Evidence, Filter, QAResult
 from rag_assets.core.errors import InvalidQuestions, RagAssetsError
 from rag_assets.core.settings import Settings
@@ -82,7 +83,7 @@ def dropped_rows(trace: AnswerTrace) -> list[dict[str, Any]]:
         {
             "reason": outcome.objection.reason,
             "message": outcome.objection.why,
-            "claim": outcome.proposed.text,
+            "claim": without_addresses(outcome.proposed.text),
             "n": 1,
         }
         for outcome in outcomes

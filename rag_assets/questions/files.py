@@ -6,10 +6,13 @@ says. The answers to the file that the setting `questions` names are published i
 questions does not change the published ones.
 """
 
+import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any
 
 from pydantic import (
     BaseModel,
@@ -27,8 +30,10 @@ from rag_assets.core.domain import EVERYTHING, Filter
 from rag_assets.core.errors import InvalidFilter, InvalidQuestions, MissingInput
 from rag_assets.core.incremental import read_sealed
 from rag_assets.core.settings import Settings
+from rag_assets.core.text.display import legible
 from rag_assets.questions.reading import NO_WORDS, has_words
 
+logger = logging.getLogger(__name__)
 MAX_QUESTION_CHARS = 4000
 _LINE_BREAKS = str.maketrans("\n\r\t", "   ")
 _EXAMPLE = 'Write one JSON object per line, {"id": "q1", "question": "..."}, or name another file.'
@@ -58,7 +63,7 @@ Turned = Annotated[
 class ExpectedPaper(BaseModel):
     """A paper that states the answer, and the pages with the answer."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="allow")
 
     paper_id: NonEmpty
     pages: tuple[int, ...] = ()
@@ -68,10 +73,10 @@ class ExpectedPaper(BaseModel):
 
 
 class Question(BaseModel):
-    """One line of a question file."""
+    """One line of a question file. Keys that are not known are kept, and change nothing."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", coerce_numbers_to_str=True, hide_input_in_errors=True
+        frozen=True, extra="allow", coerce_numbers_to_str=True, hide_input_in_errors=True
     )
 
     id: NonEmpty
@@ -108,6 +113,11 @@ class Question(BaseModel):
         return papers & (self.where or EVERYTHING)
 
     @property
+    def given(self) -> dict[str, Any]:
+        """The keys that are not known, with their values; published with the answer."""
+        return self.model_extra or {}
+
+    @property
     def is_labelled(self) -> bool:
         """Whether the line says what a right answer is."""
         says = (self.expected, self.key_facts, self.forbidden_facts, self.reference)
@@ -140,12 +150,9 @@ def said(text: str) -> Question:
     return Question(id=text, question=text)
 
 
-def load_questions(
-    path: Path, *, unknown_keys: Literal["refuse", "ignore"] = "refuse"
-) -> list[Question]:
-    """The questions of a file in its order; blank lines are skipped.
-
-    unknown_keys: "refuse" finds misspelt keys; "ignore" accepts files with the keys of other tools.
+def load_questions(path: Path) -> list[Question]:
+    """The questions of a file in its order; blank lines are skipped. Keys that are not known are
+    told once.
 
     Raises MissingInput when the file does not exist. Raises InvalidQuestions when it has no
     question, or lines that cannot be used or repeat an id; all of these are named. Errors quote no
@@ -158,12 +165,11 @@ def load_questions(
         if not line.strip():
             continue
         try:
-            question = Question.model_validate_json(
-                line, extra="forbid" if unknown_keys == "refuse" else "ignore"
-            )
+            question = Question.model_validate_json(line)
         except ValidationError as error:
             problems[number] = "; ".join(
-                _problem(item["loc"], item["type"], item["msg"]) for item in error.errors()
+                f"{'.'.join(map(str, item['loc'])) or 'the line'}: {item['msg']}"
+                for item in error.errors()
             )
             continue
         if question.id in seen:
@@ -174,6 +180,10 @@ def load_questions(
         raise InvalidQuestions.at(path, problems)
     if not questions:
         raise InvalidQuestions(f"{path} holds no question. {_EXAMPLE}")
+    parts = [part for question in questions for part in (question, *question.expected)]
+    _tell_unknown_keys(
+        path, tuple(dict.fromkeys(key for part in parts for key in part.model_extra or ()))
+    )
     return questions
 
 
@@ -278,13 +288,19 @@ def _lines(path: Path) -> list[str]:
         ) from error
 
 
-def _problem(key_path: tuple[int | str, ...], kind: str, message: str) -> str:
-    """The text of a validation error. key_path, kind, message: as pydantic reports them. For an
-    unknown key, a similar known one is suggested."""
-    where = ".".join(str(key) for key in key_path) or "the line"
-    if kind != "extra_forbidden":
-        return f"{where}: {message}"
-    keys: type[BaseModel] = Question if len(key_path) == 1 else ExpectedPaper
-    if alike := get_close_matches(str(key_path[-1]), keys.model_fields, n=1):
-        return f"{where}: there is no such key; perhaps {alike[0]} is meant"
-    return f"a key is unknown; known keys are {', '.join(keys.model_fields)}"
+@cache
+def _tell_unknown_keys(path: Path, keys: Sequence[str]) -> None:
+    """Warn of keys that are not known, with the known one that may be meant; once per process."""
+    known = [*Question.model_fields, *ExpectedPaper.model_fields]
+    shown = [
+        f"{key} (perhaps {alike[0]} is meant)"
+        if (alike := get_close_matches(key, known, n=1))
+        else key
+        for key in keys
+    ]
+    if shown:
+        logger.warning(
+            "%s: these keys are not known and change nothing; the answers have them as `given`: %s",
+            path,
+            legible(", ".join(shown)),
+        )

@@ -321,3 +321,13 @@ def test_a_part_that_is_not_found_is_told_with_how_much_was_read(
     assert trace.result.answer.endswith(
         f"[INSUFFICIENT DATA] Not found in the {n_read} passages that were read: “does zinc shorten it”"
     )
+
+
+def test_what_a_question_brings_along_is_in_its_row(tmp_path: Path) -> None:
+    """Whoever asks from another program could not tell which of its questions was answered."""
+    brings = Question.model_validate({"id": "q1", "question": "Did ferritin fall?", "ticket": 7})
+    pipeline = pipeline_in(tmp_path, Writer([HOLDS, OF_JONES]))
+
+    result = finished(pipeline.answer(brings, lambda _question, _k: BOTH)).result
+
+    assert result.given == {"ticket": 7}

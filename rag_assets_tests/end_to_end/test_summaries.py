@@ -47,6 +47,7 @@ def test_a_chunk_is_found_by_a_word_of_its_summary_and_is_never_quoted_by_it(
 
     assert done.is_success, done.failures or done.broken
     assert not done.warned.get("summaries.all_summarized")
+    assert done.counts["embeddings"][3] == 0, "vectors of texts and summaries made -11 unchanged"
     texts = world.table(world.paths.passages)["text"].to_pylist()
     assert not any(UNHEARD_OF in text for text in texts)
     settings = load_settings(

@@ -16,6 +16,7 @@ from pydantic import BaseModel, Field
 
 from rag_assets.answering.drafts import DraftClaim
 from rag_assets.answering.model.replies import claim_text
+from rag_assets.answering.verify.names import without_addresses
 from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.answering.verify.verification import (
     ClaimOutcome,
@@ -146,7 +147,10 @@ class ClaimJudge:
         verdicts = [found.get(number) for number in range(1, len(outcomes) + 1)]
         return ClaimVerdicts(
             tuple(_SUPPORT[one.verdict] if one else None for one in verdicts),
-            tuple(on_one_line(one.reason)[:MAX_WHY_CHARS] if one else "" for one in verdicts),
+            tuple(
+                without_addresses(on_one_line(one.reason))[:MAX_WHY_CHARS] if one else ""
+                for one in verdicts
+            ),
             reply.usage,
             reply.seconds,
             tuple(claim_text(one.corrected) if one else "" for one in verdicts),

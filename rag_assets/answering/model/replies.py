@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import BaseModel, Field, model_validator
 
 from rag_assets.answering.drafts import FIXED_SENTENCES, REFUSAL
+from rag_assets.answering.verify.names import addresses_missing_in
 from rag_assets.core.text.terms import may_be_english, terms_of, words_of
 
 _LEAST_TELLING = 12
@@ -109,7 +110,7 @@ def is_in_language_of(question: str, claims: Sequence[ReplyClaim]) -> bool:
 
 def missing_parts(reply: ModelReply, question: str) -> tuple[str, ...]:
     """The parts that the reply calls missing in its own words, each once; an empty text for those
-    of which less than half of the words are the question's."""
+    of which less than half of the words, or an address, are not the question's."""
     said = [*reply.missing, *(claim.text for claim in reply.claims if is_insufficient(claim.text))]
     lines = [
         " ".join(_MARKER.sub(" ", _visible(text)).translate(_ROUND).split()).rstrip(".?!:; ")
@@ -119,7 +120,8 @@ def missing_parts(reply: ModelReply, question: str) -> tuple[str, ...]:
     parts: list[str] = []
     for line in [line for line in lines if 0 < len(line) <= _MAX_MISSING_CHARS][:_MAX_MISSING]:
         terms = terms_of(line)
-        parts.append(line if terms and 2 * len(terms & asked) >= len(terms) else "")
+        is_asked = terms and 2 * len(terms & asked) >= len(terms)
+        parts.append(line if is_asked and not any(addresses_missing_in(line, [question])) else "")
     return tuple(dict.fromkeys(parts))
 
 

@@ -12,7 +12,12 @@ from enum import StrEnum
 
 from rag_assets.answering.verify.claim_numbers import NumberCheck, check_numbers
 from rag_assets.answering.verify.misplaced_numbers import misplaced_numbers
-from rag_assets.answering.verify.names import NameKind, names_in, names_missing_in
+from rag_assets.answering.verify.names import (
+    NameKind,
+    addresses_missing_in,
+    names_in,
+    names_missing_in,
+)
 from rag_assets.answering.verify.polarity import is_surer, turned_round
 from rag_assets.answering.verify.quoted_text import QuotedRows, QuotedText
 from rag_assets.answering.verify.table_numbers import states_a_row
@@ -39,6 +44,8 @@ class Reason(StrEnum):
     """The claim is too long to be one, or cites what was not given."""
     NUMBER_MISSING = "number missing"
     """A number of the claim is in no quote and does not follow from them."""
+    NUMBER_CONTRADICTED = "number contradicted"
+    """The quotes give a number of the claim otherwise."""
     NUMBER_UNPROVEN = "number unproven"
     """A number of the claim may be right: it stands around the quotes, or counts what they list."""
     NUMBER_MISPLACED = "number misplaced"
@@ -53,6 +60,8 @@ class Reason(StrEnum):
     """The quotes call possible what the claim tells as a fact."""
     NAME_MISSING = "name missing"
     """A name of the claim is neither in nor around its quotes."""
+    ADDRESS_MISSING = "address missing"
+    """A web address of the claim is in no quote."""
     UNRELATED = "unrelated"
     """The claim shares next to nothing with its quotes."""
     NOT_SUPPORTED = "not supported"
@@ -66,10 +75,12 @@ _PROVEN = frozenset(
         Reason.NUMBER_MISSING,
         Reason.NUMBER_MISPLACED,
         Reason.OTHER_YEAR,
+        Reason.ADDRESS_MISSING,
         Reason.NOT_SUPPORTED,
     }
 )
-"""Objections that nothing overrules. The others are about words, for which there may be synonyms."""
+"""Objections that nothing overrules. The others are about words, for which there may be synonyms,
+or about numbers that the quotes may mean otherwise."""
 
 
 @dataclass(frozen=True)
@@ -80,11 +91,17 @@ class Objection:
     why: str
     """For a reader, and for a model that is asked to mend the claim."""
 
-    @property
-    def is_doubt(self) -> bool:
-        """Whether the claim may be right in spite of the objection. Such a claim is published with
-        the reason beside it, unless a second look removes the doubt or confirms it."""
-        return self.reason not in _PROVEN
+    def withholds(self, judged: float | None) -> bool:
+        """Whether the claim is left out. Any other is published with the reason beside it, unless a
+        second look removes the doubt. judged: its verdict; None without one, where a number that
+        the quotes contradict is left out too."""
+        is_contradicted = self.reason is Reason.NUMBER_CONTRADICTED
+        return self.reason in _PROVEN or (is_contradicted and judged is None)
+
+
+_FOREIGN_ADDRESS = Objection(
+    Reason.ADDRESS_MISSING, "it names a web address that stands in none of its quotes"
+)
 
 
 @dataclass(frozen=True)
@@ -110,6 +127,8 @@ def checked_claim(claim: str, quotes: Sequence[QuotedText], question: str) -> Ch
     )
     if any(claim == one.quote for one in quotes) or any(states_a_row(claim, some) for some in rows):
         return CheckedClaim(uncertain)
+    if any(addresses_missing_in(claim, [question, *(one.sentence or one.quote for one in quotes)])):
+        return CheckedClaim(_FOREIGN_ADDRESS)
     numbers = check_numbers(claim, quotes, question)
     objection = (
         _against_numbers(claim, numbers, rows)
@@ -123,13 +142,16 @@ def _against_numbers(
     claim: str, numbers: NumberCheck, rows: Sequence[QuotedRows]
 ) -> Objection | None:
     """Returns the objection to the numbers of a claim; None if there is none. Missing and misplaced
-    numbers come before unproven ones, because they are proven errors and an unproven number is only
-    a doubt."""
+    numbers come before the others, because they are proven errors; an unproven number, the last, is
+    only a doubt."""
     if numbers.missing:
         return _objection(Reason.NUMBER_MISSING, numbers.missing, "stands in none of its quotes")
     if misplaced := misplaced_numbers(claim, rows):
         what = "belongs to another row or column of the table"
         return _objection(Reason.NUMBER_MISPLACED, misplaced, what)
+    if numbers.contradicted:
+        what = "is not what its quotes give there"
+        return _objection(Reason.NUMBER_CONTRADICTED, numbers.contradicted, what)
     if numbers.unproven:
         what = "stands in none of its quotes, and may follow from them"
         return _objection(Reason.NUMBER_UNPROVEN, numbers.unproven, what)

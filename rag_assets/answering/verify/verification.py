@@ -16,6 +16,7 @@ from typing import Protocol
 import numpy as np
 
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim, SentenceEncoder
+from rag_assets.answering.verify.names import without_addresses
 from rag_assets.answering.verify.objections import Objection, Reason, checked_claim
 from rag_assets.answering.verify.quote_search import QuotePlace, find_quote, place_at
 from rag_assets.answering.verify.quoted_text import QuotedText
@@ -49,7 +50,7 @@ class ClaimOutcome:
     claim: Claim | None
     """The claim with its citations; None if no quote of it was found."""
     objection: Objection | None = None
-    """What speaks against it; a doubt is told beside the claim, anything else withholds it."""
+    """What speaks against it; a doubt is told beside the claim."""
     n_lost: int = 0
     """Citations whose words are not in what was read."""
     quotes: tuple[QuotedText, ...] = field(default=(), repr=False)
@@ -58,7 +59,9 @@ class ClaimOutcome:
     @property
     def holds(self) -> bool:
         """Whether the claim is published, with a mark or without."""
-        return self.claim is not None and (self.objection is None or self.objection.is_doubt)
+        if self.claim is None or self.objection is None:
+            return self.claim is not None
+        return not self.objection.withholds(self.claim.judged)
 
     @property
     def left_out(self) -> LeftOut | None:
@@ -67,7 +70,7 @@ class ClaimOutcome:
         if self.objection is None or self.holds:
             return None
         quote = next((one.quote for one in self.proposed.citations), "")
-        return LeftOut(self.proposed.text, self.objection.why, quote)
+        return LeftOut(without_addresses(self.proposed.text), self.objection.why, quote)
 
 
 @dataclass(frozen=True)
@@ -322,7 +325,8 @@ def _judged(
     """Returns the outcome of a claim after the second look.
 
     A claim that its quotes carry only in part is replaced by `corrected`, if there is such a
-    sentence and the rules do not object to it. A proven objection stays. A claim that the quotes do
+    sentence and the rules do not object to it. A proven objection stays, and without a verdict a
+    contradicted number. A claim that the quotes do
     not carry is withheld. Every other claim is published; the mark beside it, if any, is the reason
     of the second look or the doubt of the rules. `is_own` means that the model which wrote the
     claim judged it: it cannot remove the mark of a doubt. `claim` is the claim of the outcome,
@@ -336,7 +340,7 @@ def _judged(
             mended = replace(support, judged=1.0, why="", written=claim.text)
             claim = replace(claim, text=corrected, computed=checked.computed, support=mended)
             return replace(outcome, claim=claim, objection=None)
-    if objection is not None and not objection.is_doubt:
+    if objection is not None and objection.withholds(judged):
         told = f"{objection.why}; the judge: {why}" if why else objection.why
         return replace(outcome, objection=replace(objection, why=told))
     if judged is not None and judged < HALF_SUPPORT_FROM:

@@ -1,8 +1,9 @@
 """An answer: its claims, the citations that support them, and what they cost."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from rag_assets.core.domain.chunks import Place
 
@@ -98,6 +99,11 @@ class Claim:
     Empty in older rows."""
 
     @property
+    def judged(self) -> float | None:
+        """The verdict of the second look; None without one."""
+        return self.support.judged if self.support else None
+
+    @property
     def is_quote(self) -> bool:
         """Whether the text of the claim is that of one of its quotes."""
         return any(citation.quote == self.text for citation in self.citations)
@@ -181,6 +187,8 @@ class QAResult:
     lead: tuple[LeadSentence, ...] = ()
     """The paragraph that opens the answer: it orders, compares and counts the claims. Empty where
     no model wrote one that holds, and in older rows."""
+    given: Mapping[str, Any] = field(default_factory=dict)
+    """Further keys of the line of the question file. Empty in older rows."""
 
     @property
     def quoted_chunk_ids(self) -> set[str]:

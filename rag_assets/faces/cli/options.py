@@ -1,6 +1,7 @@
 """What commands share: options, the settings they give, and how each command ends."""
 
 import logging
+import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -47,7 +48,8 @@ SetOption = Annotated[
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="A setting for this run, e.g. chunking.max_tokens=1100 or answering.model=ollama:llama3.2; repeatable.",
+        help="A setting for this run, e.g. chunking.max_tokens=1100, answering.model=ollama:llama3.2 or, as TOML, "
+        "retrieval.rank_weights=[1, 0.5]; repeatable.",
     ),
 ]
 DepthOption = Annotated[
@@ -202,8 +204,21 @@ def overrides_of(data: Path | None, values: list[str] | None) -> dict[str, Any]:
                 raise InvalidSettings(
                     f'--set {item}: "{group}" already has a value; set either it or its fields.'
                 )
-        target[field] = value
+        target[field] = _value_of(value, item)
     return overrides
+
+
+def _value_of(written: str, item: str) -> Any:
+    """The value of a setting: TOML for a list, a table or a text in quotes, else the text itself."""
+    if not written.strip().startswith(("[", "{", '"', "'")):
+        return written
+    try:
+        return tomllib.loads(f"value = {written}")["value"]
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidSettings(
+            f"--set {item}: the value is not TOML ({error}). A list is written as ['a', 'b'], a table as {{a = 1}}, "
+            "a text that begins like one in quotes."
+        ) from error
 
 
 @contextmanager

@@ -198,7 +198,8 @@ def is_next(number: HeadingNumber, other: HeadingNumber | None) -> bool:
 
 
 def _is_marked(line: str) -> bool:
-    return line.startswith("#")
+    """Whether a line has the mark of a Markdown heading; the "#" of "#5 mesh" is text."""
+    return line.startswith("#") and line.lstrip("#")[:1].strip() == ""
 
 
 def _starts_paragraph(lines: Sequence[str], at: int) -> bool:

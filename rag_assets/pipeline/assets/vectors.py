@@ -116,6 +116,7 @@ def embeddings(
         is_as_left = last_fact(_STANDS) == str(file.stamp())
         wanted = _wanted(settings, replace(file, is_as_left=is_as_left), sparse)
         # Make.
+        n_missing = len(wanted.cache.missing(wanted.texts))
         run = _make_missing(wanted, settings, models, workforce)
         n_sparse = _make_missing_sparse(wanted)
         # Note the papers that have no vectors; they are tried again.
@@ -128,7 +129,7 @@ def embeddings(
                 "megabytes": megabytes(paths.vectors),
                 "n_added": run.n_embedded + n_sparse,
                 "n_removed": n_removed,
-                "n_unchanged": len(wanted.texts) - run.n_embedded,
+                "n_unchanged": len(wanted.texts) - n_missing,
                 _STANDS: str(file.stamp()),
             }
 

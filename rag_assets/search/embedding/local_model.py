@@ -74,7 +74,7 @@ E5_INNER_LAYERS = (6, 9)
 """The layers of multilingual-e5-small that are read to know what a question asks for
 (docs/adr/0022)."""
 _E5_READS, _E5_PREFIX_TOKENS = 512, 2
-"""Most tokens of an input, and the number of tokens of "query: " or "passage: "."""
+"""Most tokens of an input, and the number of tokens of "passage: "; "query: " has one more."""
 PACKAGED_TOKENIZER_ID = f"wordpiece-{TOKENIZER_SHA256[:8]}"
 
 
@@ -389,7 +389,7 @@ class MultilingualE5(LocalModel):
         tokenizer = unpacked_e5(self._models_folder)[1]
         prefix, _ = tokenizer.tokens(f"{role}: ")
         ids, spans = tokenizer.tokens(text)
-        n_read = min(len(ids), self.facts.max_tokens - 2)
+        n_read = min(len(ids), _E5_READS - len(prefix) - 2)
         return [tokenizer.start, *prefix, *ids[:n_read], tokenizer.end], spans[:n_read]
 
     def _inputs(self, ids: Sequence[int]) -> dict[str, NDArray[Any]]:

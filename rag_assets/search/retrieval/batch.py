@@ -30,7 +30,7 @@ def retrieve_batch(
     """
     if results_file.is_dir():
         raise MissingInput(f"{results_file} is a folder. Name the file that the results go into.")
-    questions = load_questions(questions_file, unknown_keys="ignore")
+    questions = load_questions(questions_file)
     with staging() as staged:
         with staged.path(results_file).open("w", encoding="utf-8") as out:
             for n_done, question in enumerate(questions, start=1):

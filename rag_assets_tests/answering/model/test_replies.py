@@ -102,3 +102,14 @@ def test_claims_in_another_language_than_the_question_are_seen(
 ) -> None:
     """Who asks in one language reads that one; names, and a question of few words, are no other."""
     assert is_in_language_of(question, [ReplyClaim(text=said, cites=[])]) is is_alike
+
+
+def test_a_missing_part_brings_no_address_that_nobody_asked_for() -> None:
+    """A turned model could send a reader anywhere in the words of what it did not find."""
+    question = "What became of ferritin at https://osf.io/ab12?"
+
+    def missing(part: str) -> tuple[str, ...]:
+        return missing_parts(ModelReply(claims=[], missing=[part]), question)
+
+    assert missing("ferritin at https://osf.io/ab12") == ("ferritin at https://osf.io/ab12",)
+    assert missing("ferritin, see mallory.example") == ("",)

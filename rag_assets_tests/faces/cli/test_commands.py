@@ -15,7 +15,9 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
+from rag_assets.core.settings import load_settings
 from rag_assets.faces.cli import app
+from rag_assets.faces.cli.options import overrides_of
 from rag_assets_testing.world import QUESTIONS, TOPICS, World
 from rag_assets_tests.end_to_end.test_guardrails import sabotage_answers
 
@@ -231,6 +233,8 @@ def test_the_step_of_chunks_tells_their_figures_and_writes_them(
         ),
         ("chunk.max_tokens=600", "chunk: there is no such setting"),
         ("chunking=600", "chunking: Input should be a valid dictionary"),
+        ("retrieval.rank_weights=[1,, 2]", "the value is not TOML"),
+        ("chunking.max_tokens=[600]", "chunking.max_tokens: Input should be a valid integer"),
     ],
 )
 def test_a_wrong_setting_is_refused_before_anything_runs(
@@ -243,6 +247,26 @@ def test_a_wrong_setting_is_refused_before_anything_runs(
 
     assert_wrong_usage(result, problem)
     assert not (empty.data / "cache").exists()
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("retrieval.rank_weights=[1, 0.5]", (1.0, 0.5)),
+        ("parsing.source_order=['pdf', 'tei']", ("pdf", "tei")),
+        ("server.cors_origins=['http://127.0.0.1:9']", ("http://127.0.0.1:9",)),
+        ('automation.notify=["lab@example.org"]', ("lab@example.org",)),
+        ("evaluation.floors={key_fact_recall = 0.9}", {"key_fact_recall": 0.9}),
+        ("answering.model='extractive'", "extractive"),
+    ],
+)
+def test_a_list_a_table_and_a_quoted_text_are_set_as_toml(setting: str, value: object) -> None:
+    """Every list was refused as a text: half of the settings could not be tried for one run."""
+    group, _, field = setting.partition("=")[0].partition(".")
+
+    settings = load_settings(overrides_of(None, [setting]))
+
+    assert getattr(getattr(settings, group), field) == value
 
 
 def test_a_group_and_its_field_cannot_both_be_set(empty: CommandLine) -> None:

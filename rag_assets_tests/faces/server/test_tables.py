@@ -21,6 +21,7 @@ def test_every_paper_has_a_row_with_a_verified_quote_or_the_reason(live: Live) -
     assert (citation["paper_id"], citation["page_start"]) == ("ferritin", 2)
     assert cells["basalt"]["text"] == ""
     assert cells["basalt"]["reason"].startswith("Searched in vain")
+    assert ASKS["Fall"] not in cells["basalt"]["reason"], "it stands above the column"
     assert reply["counts"] == "Papers with an answer, of 3: Fall: 1."
     sheet = load_workbook(BytesIO(b64decode(reply["files"]["xlsx"]))).active
     assert [cell.value for cell in sheet[1]][2] == "Fall"

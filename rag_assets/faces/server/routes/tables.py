@@ -3,6 +3,7 @@ JSON."""
 
 from base64 import b64encode
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Request, Response
@@ -101,13 +102,16 @@ def _template(body: TableRequest, n_papers: int) -> Template:
 
 def _reply(report: Report) -> TableReply:
     (section,) = report.sections
+    # the question stands above its column, and not again in each cell that has no answer
+    gaps = tuple(replace(gap, searched=gap.missing) for gap in section.gaps)
+    shown = replace(section, gaps=gaps)
     rows = [
         PaperAnswers(
             paper_id=row.paper_id,
             title=report.titles.get(row.paper_id, ""),
             cells=[
                 _cell(claims, reason)
-                for claims, reason in zip(row.cells, reasons_of(row, section), strict=True)
+                for claims, reason in zip(row.cells, reasons_of(row, shown), strict=True)
             ],
         )
         for row in section.rows

@@ -409,14 +409,21 @@ def test_a_table_of_papers_is_made_read_and_saved(page: Page) -> None:
 
     press(page, "Table")
     page.get_by_label("One question a line").fill(
-        "Fall = How much did ferritin fall in runners?\nWhere do herons winter?"
+        "Fall = How much did ferritin fall in runners?\nWhere do herons winter?\n"
+        "What made the moss beds of the northern valley greener than those of the south?"
     )
     press(page, "Make the table")
 
     table = page.get_by_role("table")
     expect(table.get_by_role("columnheader")).to_have_text(
-        ["Paper", "Fall", "Where do herons winter?"]
+        [
+            "Paper",
+            "Fall",
+            "Where do herons winter?",
+            "What made the moss beds of the northern valley greener than those of the south?",
+        ]
     )
+    expect(page.locator("#reader")).to_be_hidden()
     row = table.get_by_role("row", name="Ferritin in athletes")
     expect(row.locator(".quote")).to_contain_text("Ferritin fell by 12%")
     expect(table.get_by_role("columnheader").last).to_be_in_viewport(ratio=1)

@@ -81,7 +81,8 @@ def test_a_paper_that_was_removed_is_answered_from_no_more_and_can_be_brought_ba
     press(page, "Remove Herons at the winter coast")
     toast = page.locator(".toast")
     expect(toast).to_contain_text("Removed: “Herons at the winter coast”")
-    assert toast.bounding_box()["y"] < 200 < page.locator("#question").bounding_box()["y"]  # type: ignore[index]
+    message, panes = toast.bounding_box(), page.locator(".panes").bounding_box()
+    assert message["y"] + message["height"] <= panes["y"], "it covers no question"  # type: ignore[index]
     asked_meanwhile = ask(page, HERON_QUESTION)
     expect(asked_meanwhile.locator(".flag").first).to_contain_text(
         "Papers are being added or removed"
@@ -106,6 +107,8 @@ def test_all_papers_are_removed_only_when_that_is_typed_and_can_be_brought_back(
     list."""
     open_page(page, own_shelf)
     button, toast = page.get_by_role("button", name="Remove all papers"), page.locator(".toast")
+    papers = page.locator("#paper-list").bounding_box()
+    assert button.bounding_box()["y"] < papers["y"], "not beside the button that adds"  # type: ignore[index]
 
     page.once("dialog", lambda dialog: dialog.accept("yes"))
     button.click()

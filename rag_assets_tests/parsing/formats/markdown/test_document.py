@@ -31,6 +31,19 @@ def test_headings_make_the_section_tree_without_the_title() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "line", ["#5 mesh of brass was used.", "#hashtag of the season.", "##2 too."]
+)
+def test_a_number_sign_without_a_blank_is_text(line: str) -> None:
+    """Half of a sentence became the heading of all that followed."""
+    document = parsed(f"# Hives\n\n## Doors\n\nOver each door a\n{line}\n\nIt held.\n")
+
+    assert [(block.text, block.section_path) for block in document.blocks][-2:] == [
+        (f"Over each door a {line}", ("Doors",)),
+        ("It held.", ("Doors",)),
+    ]
+
+
 def test_inline_marks_are_removed_and_links_keep_their_text() -> None:
     """A quote with asterisks in it is found in no PDF."""
     text = "Iron *fell* in **all** `groups` of [the trial](http://x.org/y), see ![the chart](c.png) and 10<sup>9</sup>\\*."
