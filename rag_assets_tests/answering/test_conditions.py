@@ -6,7 +6,7 @@ import pytest
 
 from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.extractive.conditions import phrases_in, stems_in
-from rag_assets.core.domain import PaperFacts, UnitKind
+from rag_assets.core.domain import PaperFacts, StatementKind
 from rag_assets_tests.answering.builders import chunk, context, drafted, laid_out
 
 WEIRS = (
@@ -115,10 +115,10 @@ def test_a_heading_says_of_what_its_sentences_are() -> None:
     """A sentence below "Honey bees" seldom repeats them."""
     paper = laid_out(
         "bees",
-        (UnitKind.HEADING, "Honey bees"),
-        (UnitKind.SENTENCE, "In the garden 6 visits per hour were seen."),
-        (UnitKind.HEADING, "Bumble bees"),
-        (UnitKind.SENTENCE, "Nests lay in the ground."),
+        (StatementKind.HEADING, "Honey bees"),
+        (StatementKind.SENTENCE, "In the garden 6 visits per hour were seen."),
+        (StatementKind.HEADING, "Bumble bees"),
+        (StatementKind.SENTENCE, "Nests lay in the ground."),
     )
 
     draft = drafted("How many visits per hour of bumble bees in the garden were seen?", paper)

@@ -18,7 +18,7 @@ from rag_assets.answering.extractive.candidates import Candidate, CandidateKind,
 from rag_assets.answering.extractive.relevance import ScoredPart
 from rag_assets.answering.extractive.unmentioned import likeness
 from rag_assets.answering.verify.quoted_text import QuotedText, tables_in
-from rag_assets.core.domain import Context, UnitKind
+from rag_assets.core.domain import Context, StatementKind
 from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.core.text.terms import QUESTION_WORDS, has_term, stem_of, terms_of
 
@@ -413,7 +413,7 @@ class Conditions:
         for context in self.contexts:
             groups: dict[tuple[str, int], set[str]] = {}
             for unit in context.units:
-                if unit.kind is UnitKind.ITEM:
+                if unit.kind is StatementKind.ITEM:
                     item = context.text[unit.start : unit.end].lstrip(" -*+•▪◦‣–")
                     groups.setdefault(("", unit.block), set()).add(re.split("[:(]", item)[0])
             for nth, table in enumerate(tables_in(context.text)):
