@@ -19,8 +19,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from benchmarks.quote_places import drawn
-from rag_assets.core.domain import Chunk, StatementKind
-from rag_assets.core.domain.chunks import spans_between
+from rag_assets.core.domain import Chunk, StatementKind, spans_between
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import required_table
 from rag_assets.core.tables import chunks_from

@@ -355,7 +355,7 @@ def _planned(run: SizedRun, lead: Lead, first: int, last: int) -> PlannedChunk |
     Headings at its end are left out: they belong to the next chunk. Headings at its beginning are
     left out if the section path names them.
     """
-    while last > first and run.units[last - 1].kind is BlockKind.HEADING:
+    while last > first and run.units[last - 1].is_heading:
         last -= 1
     body_paths = [unit.section_path for unit in run.units[lead.first : last] if not unit.is_heading]
     if not body_paths:
