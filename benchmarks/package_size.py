@@ -11,7 +11,7 @@ of Python's own tokenizer, and the calls of `re.compile`.
 import json
 import sys
 import tokenize
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 _KEPT = Path(__file__).with_suffix(".json")
@@ -61,15 +61,8 @@ def _words(path: Path) -> list[str]:
 
 
 def _compiled_patterns(words: list[str]) -> int:
-    return sum(_is_call_of_compile(triple) for triple in _triples(words))
-
-
-def _triples(words: list[str]) -> Iterator[tuple[str, ...]]:
-    return zip(words, words[1:], words[2:], strict=False)
-
-
-def _is_call_of_compile(triple: tuple[str, ...]) -> bool:
-    return triple == ("re", ".", "compile")
+    triples = zip(words, words[1:], words[2:], strict=False)
+    return sum(triple == ("re", ".", "compile") for triple in triples)
 
 
 if __name__ == "__main__":

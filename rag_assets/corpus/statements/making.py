@@ -91,7 +91,9 @@ def statements_of_paper(job: PaperJob, counter: TokenCounter) -> PaperOutcome:
 
     def broken(made: pa.Table, paper_rows: pa.Table) -> list[str]:
         n_lost = sum(row["n_lost"] for row in letters_lost(made, paper_rows))
-        return [f"has {n_lost} characters in no statement (text_whole)"] if n_lost else []
+        return (
+            [f"has {n_lost} characters in no statement, or in two (text_whole)"] if n_lost else []
+        )
 
     return made_or_quarantined(job, make, broken)
 
