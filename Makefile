@@ -33,6 +33,7 @@ check: $(VENV)/installed-dev
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/dg check defs --use-active-venv
+	@$(BIN)/python -m benchmarks.package_size
 
 $(VENV)/installed: requirements.lock pyproject.toml hatch_build.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rag_assets needs Python 3.11 or newer: make PYTHON=python3.12 run")'

@@ -30,6 +30,7 @@ from rag_assets.core.domain import FULL_SUPPORT_FROM, HALF_SUPPORT_FROM, Chunk, 
 from rag_assets.core.settings import Settings
 from rag_assets.core.text.tokens import token_counter
 from rag_assets.corpus.chunking.chunker import chunk_paper
+from rag_assets.corpus.statements.making import statements_of
 from rag_assets.parsing.registry import parser_of, sniff, stem_of
 from rag_assets.parsing.shared.files import RawFile
 
@@ -134,7 +135,13 @@ def _paper(path: Path) -> tuple[str, list[Chunk]]:
     )
     counter = token_counter("wordpiece")
     chunks = chunk_paper(
-        document.paper_id, document.blocks, "", "text", settings.chunking, counter, ""
+        document.paper_id,
+        statements_of(document.blocks, counter),
+        "",
+        "text",
+        settings.chunking,
+        counter,
+        "",
     )
     return document.title or "", chunks
 

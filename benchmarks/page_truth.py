@@ -19,8 +19,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from benchmarks.quote_places import drawn
-from rag_assets.core.domain import Chunk, UnitKind
-from rag_assets.core.domain.chunks import spans_between
+from rag_assets.core.domain import Chunk, StatementKind, spans_between
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import required_table
 from rag_assets.core.tables import chunks_from
@@ -76,7 +75,7 @@ def _placed(chunk: Chunk, kind: str, start: int, end: int, pdf: Sequence[str]) -
     pages = (first.page_start or 1, last.page_end or 1)
     on_first = "".join(pdf[pages[0] - 1 : first.page_end])
     on_last = "".join(pdf[(last.page_start or 1) - 1 : pages[1]])
-    if kind == str(UnitKind.ROW):
+    if kind == str(StatementKind.ROW):
         wanted = [(letters(one), on_first + on_last) for one in _values(text)]
     else:
         opening, ending = (

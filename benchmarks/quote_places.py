@@ -19,7 +19,7 @@ from pathlib import Path
 
 from rapidfuzz import fuzz
 
-from rag_assets.core.domain import Chunk, UnitKind
+from rag_assets.core.domain import Chunk, StatementKind
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import required_table
 from rag_assets.core.tables import chunks_from
@@ -29,7 +29,9 @@ from rag_assets_testing.reading_back import letters, words_under
 
 SEED = 13
 MIN_CHARS = 40
-KINDS = frozenset({UnitKind.SENTENCE, UnitKind.ROW, UnitKind.ITEM, UnitKind.CAPTION})
+KINDS = frozenset(
+    {StatementKind.SENTENCE, StatementKind.ROW, StatementKind.ITEM, StatementKind.CAPTION}
+)
 N_WORST, SHOWN_CHARS = 12, 300
 
 
@@ -41,7 +43,7 @@ class Case:
     quote: str
     wordings: tuple[str, ...]
     """As the page may have it: a row without the names of its columns."""
-    kind: UnitKind
+    kind: StatementKind
     pages: tuple[PagePlace, ...]
     read_back: str
 
@@ -84,9 +86,9 @@ def cases(settings: Settings, n_quotes: int) -> Iterator[Case]:
 
 def drawn(
     settings: Settings, papers: Papers, n_quotes: int
-) -> list[tuple[Chunk, UnitKind, int, int]]:
+) -> list[tuple[Chunk, StatementKind, int, int]]:
     """Sentences, rows, items and captions of the papers that have a PDF."""
-    by_paper: dict[str, list[tuple[Chunk, UnitKind, int, int]]] = defaultdict(list)
+    by_paper: dict[str, list[tuple[Chunk, StatementKind, int, int]]] = defaultdict(list)
     with_pdf = {paper.paper_id for paper in papers.all() if paper.has_pages}
     for chunk in chunks_from(required_table(settings.paths.chunks)):
         if chunk.paper_id in with_pdf and not chunk.is_generated:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from tokenizers import Tokenizer
 
-from rag_assets.core.domain import Box, Chunk, ChunkUnit, Passage, Span, UnitKind
+from rag_assets.core.domain import Box, Chunk, ChunkUnit, Passage, Span, StatementKind
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import load_settings
@@ -121,7 +121,15 @@ def random_papers(n_passages: int) -> Iterator[tuple[list[Chunk], list[Passage]]
                     at = len(text)
                     text += " ".join(next(sentences)).capitalize() + ". "
                     units.append(
-                        ChunkUnit(at, len(text) - 1, UnitKind.SENTENCE, ordinal, at, len(text) - 1)
+                        ChunkUnit(
+                            at,
+                            len(text) - 1,
+                            StatementKind.SENTENCE,
+                            len(units),
+                            ordinal,
+                            at,
+                            len(text) - 1,
+                        )
                     )
                 own = text[start:-1]
                 place = (start, start + len(own))

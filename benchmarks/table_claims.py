@@ -23,6 +23,7 @@ from rag_assets.core.errors import RagAssetsError
 from rag_assets.core.settings import Settings
 from rag_assets.core.text.tokens import token_counter
 from rag_assets.corpus.chunking.chunker import chunk_paper
+from rag_assets.corpus.statements.making import statements_of
 from rag_assets.parsing.registry import parser_of, sniff, stem_of
 from rag_assets.parsing.shared.files import RawFile
 
@@ -49,7 +50,13 @@ def cases_in(folder: Path, most_of_a_kind: int) -> Iterator[tuple[str, Case]]:
             print(f"{path.name} left out: {error}")
             continue
         chunks = chunk_paper(
-            document.paper_id, document.blocks, "", "text", settings.chunking, counter, ""
+            document.paper_id,
+            statements_of(document.blocks, counter),
+            "",
+            "text",
+            settings.chunking,
+            counter,
+            "",
         )
         for nth, block in enumerate(document.blocks):
             grid = grid_of(block) if block.cells else None

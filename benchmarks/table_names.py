@@ -24,6 +24,7 @@ from rag_assets.core.domain import BlockKind
 from rag_assets.core.settings import Settings
 from rag_assets.core.text.tokens import token_counter
 from rag_assets.corpus.chunking.chunker import chunk_paper
+from rag_assets.corpus.statements.making import statements_of
 from rag_assets.parsing.registry import parser_of, sniff, stem_of
 from rag_assets.parsing.shared.files import RawFile
 
@@ -94,7 +95,13 @@ def lines_of_tables(path: Path) -> list[list[str]]:
     counter = token_counter("wordpiece")
     lines: dict[int, list[str]] = defaultdict(list)
     for chunk in chunk_paper(
-        document.paper_id, document.blocks, "", "text", settings.chunking, counter, ""
+        document.paper_id,
+        statements_of(document.blocks, counter),
+        "",
+        "text",
+        settings.chunking,
+        counter,
+        "",
     ):
         for unit in chunk.units:
             lines[unit.block] += chunk.text[unit.start : unit.end].split("\n")

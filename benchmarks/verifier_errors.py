@@ -35,6 +35,7 @@ from rag_assets.core.errors import RagAssetsError
 from rag_assets.core.settings import Settings
 from rag_assets.core.text.tokens import token_counter
 from rag_assets.corpus.chunking.chunker import chunk_paper
+from rag_assets.corpus.statements.making import statements_of
 from rag_assets.parsing.formats.text.document import parse_text
 from rag_assets.parsing.registry import parser_of, sniff, stem_of
 from rag_assets.parsing.shared.files import RawFile
@@ -190,7 +191,13 @@ def read_corpus(folder: Path, work: Path, settings: Settings) -> Corpus:
     chunks: list[Chunk] = []
     for paper in papers_in(folder, work, settings):
         chunks += chunk_paper(
-            paper.paper_id, paper.blocks, "", "text", settings.chunking, counter, ""
+            paper.paper_id,
+            statements_of(paper.blocks, counter),
+            "",
+            "text",
+            settings.chunking,
+            counter,
+            "",
         )
     return Corpus(tuple(chunk for chunk in chunks if not chunk.is_generated))
 

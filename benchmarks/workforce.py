@@ -49,6 +49,7 @@ from rag_assets.corpus.chunking.chunker import (
     cut_passages_of,
 )
 from rag_assets.corpus.each_paper import PaperJob, PaperOutcome
+from rag_assets.corpus.statements.making import statements_of_paper
 from rag_assets.parsing.attempts import FileToRead, ParseAttempt, read_file
 from rag_assets.parsing.corpus import BlocksToMake, block_rows_of
 from rag_assets.parsing.discovery import Paper, PaperFile
@@ -100,7 +101,9 @@ def passages_of_file(paper: tuple[str, bytes], window: ReadingWindow) -> bytes:
     blocks = PaperJob(
         paper_id, name, block_rows_of(BlocksToMake(paper_id, "f", made.packed, "")), "f"
     )
-    chunks = _made(cut_chunks(blocks, ChunkingSettings(), token_counter("wordpiece")))
+    counter = token_counter("wordpiece")
+    statements = PaperJob(paper_id, name, _made(statements_of_paper(blocks, counter)), "f")
+    chunks = _made(cut_chunks(statements, ChunkingSettings(), counter))
     return _made(cut_passages_of(PaperJob(paper_id, name, chunks, "f"), PassageSettings(), window))
 
 

@@ -37,6 +37,7 @@ from rag_assets.core.tables import (
     PASSAGES,
     PROFILES,
     REFERENCES,
+    STATEMENTS,
     schema_problems,
 )
 
@@ -54,6 +55,7 @@ SCHEMAS = {
     "parsed_index": PARSED_INDEX,
     "papers": PAPERS,
     "blocks": BLOCKS,
+    "statements": STATEMENTS,
     "chunks": CHUNKS,
     "passages": PASSAGES,
     "profiles": PROFILES,

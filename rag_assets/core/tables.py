@@ -24,12 +24,23 @@ from typing import Any, TypeVar, get_args, get_type_hints
 import pyarrow as pa
 from pydantic import TypeAdapter
 
-from rag_assets.core.domain import Block, Cell, Chunk, Passage, Record
+from rag_assets.core.domain import (
+    Block,
+    Cell,
+    Chunk,
+    Passage,
+    Record,
+    Statement,
+    first_page,
+    last_page,
+)
 from rag_assets.core.incremental import sorted_version
 
 _STRING, _INT, _BOOL = pa.string(), pa.int32(), pa.bool_()
 _TYPES = {bool: _BOOL, int: _INT, float: pa.float64(), str: _STRING}
-_ROWS: dict[str, type] = {kind.__name__: kind for kind in (Block, Chunk, Passage, Record)}
+_ROWS: dict[str, type] = {
+    kind.__name__: kind for kind in (Block, Chunk, Passage, Record, Statement)
+}
 _DESCRIPTION, _FIELD_OF = b"description", b"field_of"
 
 
@@ -156,6 +167,14 @@ BLOCKS = _schema(
     n_chars=(_INT, "Characters of text and caption without white space and cell borders."),
     char_start=(_INT, "Offset in the paper's text, which is its blocks joined with blank lines."),
 )
+STATEMENTS = _schema(
+    """paper_id number kind text n_tokens n_chars section_path zone block block_kind char_start
+    char_end page_start page_end gap spans is_verbatim title title_spans is_generated file_path
+    source fingerprint""",
+    Statement,
+    Chunk,
+    title_spans=(_SPANS, "As spans, along the title."),
+)
 CHUNKS = _schema(
     """paper_id section_id section_title chunk_id text n_tokens page_start page_end
     file_path source ordinal section_path chunk_type split_sequence is_continuation
@@ -196,7 +215,7 @@ PROFILES = _schema(
     ),
     first_page=(_STRING, "Beginning of the first page, or of the document where no page is known."),
 )
-_MENTION = pa.struct([("start", _INT), ("end", _INT), ("is_reported", _BOOL)])
+_MENTION = pa.struct([("statement", _INT), ("is_reported", _BOOL)])
 REFERENCES = _schema(
     """paper_id number text year doi page mentions fingerprint""",
     Chunk,
@@ -213,7 +232,7 @@ REFERENCES = _schema(
     page=(_INT, "Physical page it stands on; null if it is not known."),
     mentions=(
         pa.list_(_MENTION),
-        "Sentences that refer to it: offsets in the paper's text, and whether they tell what it says, not what the paper did.",
+        "Statements that refer to it: their numbers, and whether they tell what it says, not what the paper did.",
     ),
 )
 
@@ -351,6 +370,26 @@ def block_rows(
         }
         for ordinal, (block, start) in enumerate(zip(blocks, starts, strict=True))
     ]
+
+
+def statement_rows(
+    statements: Sequence[Statement], common: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """The rows of one paper's statements. common: the columns that are the same for all rows."""
+    return [
+        {
+            **common,
+            **asdict(statement),
+            "page_start": first_page(statement.spans),
+            "page_end": last_page(statement.spans),
+        }
+        for statement in statements
+    ]
+
+
+def statements_from(table: pa.Table) -> list[Statement]:
+    """Statements of one paper, in the order of the rows."""
+    return _values(Statement, table)
 
 
 def blocks_from(table: pa.Table) -> list[Block]:

@@ -1,17 +1,23 @@
 """Updates tables that are made paper by paper: finds the papers whose rows must be made again, and
 has a worker process make them."""
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 
+import pyarrow as pa
+
+from rag_assets.core.errors import RagAssetsError
 from rag_assets.core.incremental import fingerprint, plan_update
 from rag_assets.core.paper_tables import Made, PapersUpdate, QuarantinedPaper, RowsByPaper
 from rag_assets.core.promises import Offenders
 from rag_assets.core.tables import packed, unpacked
 from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.core.workforce.workforce import Spread
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -79,6 +85,33 @@ def update_each(
                 yield job.paper_id, unpacked(result) if isinstance(result, bytes) else result
 
     return PapersUpdate(plan, new_fingerprints, outcomes())
+
+
+def made_or_quarantined(
+    job: PaperJob,
+    make: Callable[[pa.Table], pa.Table],
+    broken: Callable[[pa.Table, pa.Table], Iterable[str]],
+) -> PaperOutcome:
+    """The packed rows that `make` makes of the paper, or the paper as quarantined with the first
+    promise it breaks.
+
+    A failure that is not the paper's fault (a missing model, a full disk) is raised, since it would
+    quarantine every paper. A lack of memory is raised as well; the workforce handles it.
+    """
+    paper_rows = unpacked(job.packed)
+    try:
+        rows = make(paper_rows)
+    except (RagAssetsError, OSError, MemoryError):
+        raise
+    except Exception as error:  # any error: one paper must not stop the others
+        logger.exception("%s could not be cut", job.paper_id)
+        reason = f"could not be cut, for a reason that was not foreseen ({type(error).__name__}: {error})"
+    else:
+        reason = next(iter(broken(rows, paper_rows)), "")
+        if not reason:
+            return packed(rows)
+    message = f"{job.file_path} {reason}. Please report it with the file."
+    return QuarantinedPaper(job.paper_id, job.file_path, message, job.fingerprint)
 
 
 @dataclass(frozen=True)

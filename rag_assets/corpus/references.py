@@ -18,18 +18,17 @@ the beliefs of the people studied are the finding.
 """
 
 import re
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, groupby
 from typing import Any
 
-from rag_assets.core.domain import BLOCK_SEPARATOR, Block, BlockKind, SectionKind, Zone
+from rag_assets.core.domain import BlockKind, SectionKind, Statement, Zone, first_page
 from rag_assets.core.paper_tables import PapersUpdate, RowsByPaper, none_quarantined
 from rag_assets.core.promises import Promise
-from rag_assets.core.tables import REFERENCES, blocks_from, packed, to_table, unpacked
+from rag_assets.core.tables import REFERENCES, packed, statements_from, to_table, unpacked
 from rag_assets.core.text.folding import plain_lower
 from rag_assets.core.text.headings import heading_number, section_kinds
-from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.core.text.works import dois_in, without_dois
 from rag_assets.core.workforce.workforce import Spread
 from rag_assets.corpus.each_paper import PaperJob, update_each
@@ -66,21 +65,27 @@ class Reference:
         return next(iter(dois_in(self.text)), None)
 
 
-def references_of(blocks: Iterable[Block]) -> list[Reference]:
-    """The entries of a paper's reference list. blocks: all blocks of the paper, in order.
+def references_of(statements: Iterable[Statement]) -> list[Reference]:
+    """The entries of a paper's reference list. statements: all of the paper, in order.
 
     A numbered list is cut at its numbers, since a block may hold half an entry or several. In a
     list without numbers, each line is an entry; but if the list was read as several blocks, a line
     without a year continues the entry before.
     """
-    back_matter = [block for block in blocks if block.zone is Zone.BACK and block.kind in _TEXT]
+    back_matter = [
+        list(of_block)
+        for _, of_block in groupby(
+            (one for one in statements if one.zone is Zone.BACK and one.block_kind in _TEXT),
+            key=lambda one: one.block,
+        )
+    ]
     lines = [
-        (line, block.page_start)
-        for block in back_matter
-        for line in block.text.split("\n")
+        (line, first_page(of_block[0].spans))
+        for of_block in back_matter
+        for line in "".join(one.gap + one.text for one in of_block).split("\n")
         if line.strip()
     ]
-    is_one_list = len(back_matter) == 1 and back_matter[0].kind is BlockKind.LIST
+    is_one_list = len(back_matter) == 1 and back_matter[0][0].block_kind is BlockKind.LIST
     entries = _numbered_entries(lines) or list(_entries_by_line(lines, is_whole=is_one_list))
     return [entry for entry in entries if len(entry.text) <= _MAX_CHARS]
 
@@ -158,16 +163,6 @@ _MOST_OF_A_RANGE = 60
 
 
 @dataclass(frozen=True)
-class Mention:
-    """`text[start:end]`, which refers to entries of the reference list."""
-
-    start: int
-    end: int
-    numbers: tuple[int, ...]
-    """`Reference.number` of each entry."""
-
-
-@dataclass(frozen=True)
 class _ListedWork:
     """An entry of the reference list."""
 
@@ -177,36 +172,38 @@ class _ListedWork:
     """Whether the entry begins with the names of several authors."""
 
 
-def mentions_in(texts: Sequence[str], references: Sequence[Reference]) -> list[list[Mention]]:
-    """The mentions in each text of one paper, in order, all of one form: the form that reaches the
+Numbers = tuple[int, ...]
+"""`Reference.number` of each entry that a mention refers to."""
+
+
+def mentions_in(texts: Sequence[str], references: Sequence[Reference]) -> list[Numbers]:
+    """The entries that each text of one paper refers to, all in one form: the form that reaches the
     most different entries."""
-    readers: list[Callable[[str], Iterator[Mention]]] = [
+    readers: list[Callable[[str], Iterator[Numbers]]] = [
         _by_number(_BRACKETS, references),
         _by_number(_PARENTHESES, references),
         _by_number(_RAISED, references),
         _by_name(references),
     ]
-    mentions_by_form = [[list(reader(text)) for text in texts] for reader in readers]
-    return max(
-        mentions_by_form,
-        key=lambda by_text: len(
-            {number for mentions in by_text for mention in mentions for number in mention.numbers}
-        ),
-    )
+    mentions_by_form = [
+        [tuple(dict.fromkeys(chain.from_iterable(reader(text)))) for text in texts]
+        for reader in readers
+    ]
+    return max(mentions_by_form, key=lambda by_text: len({*chain.from_iterable(by_text)}))
 
 
 def _by_number(
     pattern: re.Pattern[str], references: Sequence[Reference]
-) -> Callable[[str], Iterator[Mention]]:
+) -> Callable[[str], Iterator[Numbers]]:
     """A function that finds the mentions of one form of numbers in a text. A match is a mention
     only if all its numbers are in the reference list."""
     listed_numbers = {reference.number for reference in references}
 
-    def read(text: str) -> Iterator[Mention]:
+    def read(text: str) -> Iterator[Numbers]:
         for match in pattern.finditer(text):
             numbers = _numbers_in((match[1] if pattern.groups else match[0]).translate(_PLAIN))
             if numbers and listed_numbers.issuperset(numbers):
-                yield Mention(match.start(), match.end(), numbers)
+                yield numbers
 
     return read
 
@@ -223,7 +220,7 @@ def _numbers_in(text: str) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-def _by_name(references: Sequence[Reference]) -> Callable[[str], Iterator[Mention]]:
+def _by_name(references: Sequence[Reference]) -> Callable[[str], Iterator[Numbers]]:
     """A function that finds mentions by author and year ("Lund and Moe, 2019") in a text.
 
     An entry fits if it begins with the mentioned name and has the year. Of several, those are taken
@@ -244,7 +241,7 @@ def _by_name(references: Sequence[Reference]) -> Callable[[str], Iterator[Mentio
                     _ListedWork(reference.number, words, is_by_several)
                 )
 
-    def read(text: str) -> Iterator[Mention]:
+    def read(text: str) -> Iterator[Numbers]:
         for match in _AUTHORS_YEAR.finditer(text):
             if not match["first"][0].isupper():
                 continue
@@ -257,15 +254,10 @@ def _by_name(references: Sequence[Reference]) -> Callable[[str], Iterator[Mentio
             mentioned_years = (
                 year if year in years else year[:4] for year in _YEARS.findall(match["years"])
             )
-            numbers = [
-                number
-                for year in mentioned_years
-                for number in _fitting_numbers(
+            for year in mentioned_years:
+                yield _fitting_numbers(
                     names, entries.get((names[0], year), ()), bool(match["more"])
                 )
-            ]
-            if numbers:
-                yield Mention(match.start(), match.end(), tuple(dict.fromkeys(numbers)))
 
     return read
 
@@ -280,14 +272,14 @@ on a malicious list."""
 
 def _fitting_numbers(
     names: Sequence[str], entries: Sequence[_ListedWork], is_by_several: bool
-) -> list[int]:
+) -> Numbers:
     """Numbers of the entries that fit a mention best.
 
     entries: those with the first name and the year. is_by_several: the mention has more names, or
     "et al.".
     """
     if len(entries) > _MOST_ALIKE:
-        return []
+        return ()
     with_all_names = [entry for entry in entries if all(name in entry.words for name in names)]
     with_first_author = [
         entry for entry in with_all_names if entry.words[:1] == names[:1]
@@ -295,7 +287,7 @@ def _fitting_numbers(
     best = [
         entry for entry in with_first_author if entry.is_by_several == is_by_several
     ] or with_first_author
-    return [entry.number for entry in best]
+    return tuple(entry.number for entry in best)
 
 
 _OWN_VOICE = re.compile(
@@ -354,83 +346,45 @@ def asks_what_is_supposed(question: str) -> bool:
     return _ASKS_FOR_IT.search(question) is not None
 
 
-@dataclass(frozen=True)
-class CitingSentence:
-    """A sentence that refers to the reference list: `text[start:end]` of its block."""
-
-    start: int
-    end: int
-    numbers: tuple[int, ...]
-    """`Reference.number` of each entry it refers to."""
-    is_reported: bool
-    """Whether the sentence reports what the cited works found or say, not what this paper did."""
-
-
-def sentences_with_mentions(
-    blocks: Sequence[Block], mentions: Sequence[Sequence[Mention]]
-) -> Iterator[list[CitingSentence]]:
-    """For each block of a paper, in order, its sentences that have a mention. mentions: those of
-    each block."""
+def tells_own_work(statements: Sequence[Statement]) -> Iterator[bool]:
+    """For each statement of a paper, in order, whether it tells what this paper did or argues, so
+    that it does not report the works it refers to."""
     kinds: frozenset[SectionKind] = frozenset()
-    for block, block_mentions in zip(blocks, mentions, strict=True):
-        # a section without a usual name and number is of the kind of the section before
-        block_kinds = section_kinds(block.section_path) - {SectionKind.OTHER}
-        if block_kinds or any(map(heading_number, block.section_path)):
-            kinds = block_kinds
-        yield list(_citing_sentences(block.text, block_mentions, kinds)) if block_mentions else []
+    block, is_own_voice = -1, False
+    for one in statements:
+        if one.block != block:
+            block, is_own_voice = one.block, False
+            # a section without a usual name and number is of the kind of the section before
+            block_kinds = section_kinds(one.section_path) - {SectionKind.OTHER}
+            if block_kinds or any(map(heading_number, one.section_path)):
+                kinds = block_kinds
+        continues_own = is_own_voice and _GOES_ON.match(one.text) is not None
+        argues = SectionKind.DISCUSSION in kinds and _ARGUES.search(one.text) is not None
+        is_own_voice = _OWN_VOICE.search(one.text) is not None
+        yield bool(kinds & _OWN_SECTIONS) or is_own_voice or continues_own or argues
 
 
-def _citing_sentences(
-    text: str, mentions: Sequence[Mention], kinds: Set[SectionKind]
-) -> Iterator[CitingSentence]:
-    """The sentences of one block that have a mention. mentions: in the order of the text. kinds:
-    the kinds of the section around the block."""
-    remaining = deque(mentions)
-    is_own_voice = False
-    for start, end in sentence_spans(text):
-        continues_own = is_own_voice and _GOES_ON.match(text, start, end) is not None
-        argues = SectionKind.DISCUSSION in kinds and _ARGUES.search(text, start, end) is not None
-        is_own_voice = _OWN_VOICE.search(text, start, end) is not None
-        while remaining and remaining[0].end <= start:
-            remaining.popleft()
-        numbers: list[int] = []
-        for mention in remaining:
-            if mention.start >= end:
-                break
-            numbers += mention.numbers
-        if numbers:
-            is_own = bool(kinds & _OWN_SECTIONS) or is_own_voice or continues_own or argues
-            yield CitingSentence(start, end, tuple(dict.fromkeys(numbers)), not is_own)
-
-
-REFERENCES_VERSION = 5
+REFERENCES_VERSION = 6
 """Raise it when the code makes other rows of the same paper than before."""
 
 
-def reference_rows(paper_id: str, blocks: Sequence[Block]) -> list[dict[str, Any]]:
+def reference_rows(paper_id: str, statements: Sequence[Statement]) -> list[dict[str, Any]]:
     """The rows of one paper, without fingerprint. If no reference list was found, one row whose
     number is None, which marks the paper as done.
 
-    blocks: all blocks of the paper, in reading order.
+    statements: all of the paper, in reading order.
     """
-    entries = references_of(blocks)
+    entries = references_of(statements)
     if not entries:
         return [{"paper_id": paper_id, "number": None, "text": "", "mentions": []}]
-    texts = [block.text if block.is_indexable else "" for block in blocks]
+    texts = ["" if one.is_heading or one.zone is Zone.BACK else one.text for one in statements]
     mentions: dict[int, list[dict[str, Any]]] = {}
-    block_start = 0
-    for block, citing_sentences in zip(
-        blocks, sentences_with_mentions(blocks, mentions_in(texts, entries)), strict=True
+    for statement, numbers, is_own in zip(
+        statements, mentions_in(texts, entries), tells_own_work(statements), strict=True
     ):
-        for sentence in citing_sentences:
-            mention = {
-                "start": block_start + sentence.start,
-                "end": block_start + sentence.end,
-                "is_reported": sentence.is_reported,
-            }
-            for number in sentence.numbers:
-                mentions.setdefault(number, []).append(mention)
-        block_start += len(block.text) + len(BLOCK_SEPARATOR)
+        for number in numbers:
+            mention = {"statement": statement.number, "is_reported": not is_own}
+            mentions.setdefault(number, []).append(mention)
     return [
         {
             "paper_id": paper_id,
@@ -445,16 +399,18 @@ def reference_rows(paper_id: str, blocks: Sequence[Block]) -> list[dict[str, Any
     ]
 
 
-def update_references(published: RowsByPaper, blocks: RowsByPaper, spread: Spread) -> PapersUpdate:
-    """Bring the table up to date with the papers that have blocks; see `update_each`.
+def update_references(
+    published: RowsByPaper, statements: RowsByPaper, spread: Spread
+) -> PapersUpdate:
+    """Bring the table up to date with the papers that have statements; see `update_each`.
 
-    `published`: schema REFERENCES. `blocks`: schema BLOCKS.
+    `published`: schema REFERENCES. `statements`: schema STATEMENTS.
     """
-    return update_each(published, blocks, lambda _: [REFERENCES_VERSION], _packed_rows, spread)
+    return update_each(published, statements, lambda _: [REFERENCES_VERSION], _packed_rows, spread)
 
 
 def _packed_rows(job: PaperJob) -> bytes:
-    rows = reference_rows(job.paper_id, blocks_from(unpacked(job.packed)))
+    rows = reference_rows(job.paper_id, statements_from(unpacked(job.packed)))
     return packed(to_table([row | {"fingerprint": job.fingerprint} for row in rows], REFERENCES))
 
 

@@ -21,7 +21,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from rag_assets.answering.drafts import EXTRACTIVE
-from rag_assets.core.domain import Chunk, Context, QAResult, SectionKind, UnitKind
+from rag_assets.core.domain import Chunk, Context, QAResult, SectionKind, StatementKind
 from rag_assets.core.errors import RequestRejected
 from rag_assets.core.settings import AnsweringSettings, QuerySettings, Settings
 from rag_assets.core.table_files import OpenTable
@@ -151,9 +151,9 @@ def _drafts(chunk: Chunk, title: str, paper: str) -> Iterator[DraftedQuestion]:
             if kind is SectionKind.OTHER and (topic := _as_in_text(heading, paper)):
                 question = _WORDINGS[_TOPIC].format(about=topic)
                 yield DraftedQuestion(question, _TOPIC, chunk, topic)
-    tables = {unit.block for unit in chunk.units if unit.kind is UnitKind.ROW}
+    tables = {unit.block for unit in chunk.units if unit.kind is StatementKind.ROW}
     for unit in chunk.units:
-        is_of_table = unit.kind is UnitKind.CAPTION and unit.block in tables
+        is_of_table = unit.kind is StatementKind.CAPTION and unit.block in tables
         label = label_before(chunk.text[unit.start : unit.end]) if is_of_table else None
         if is_titled and label:
             question = _WORDINGS[_TABLE].format(about=label, title=title)

@@ -175,8 +175,8 @@ def _damaged_answers(answers: Path, meta: Path) -> Iterator[DamagedFile]:
 
 def _tables(paths: Paths) -> list[Path]:
     return [
-        paths.parsed_index, paths.records, paths.blocks, paths.chunks, paths.summaries, paths.passages, paths.profiles,
-        paths.references,
+        paths.parsed_index, paths.records, paths.blocks, paths.statements, paths.chunks, paths.summaries,
+        paths.passages, paths.profiles, paths.references,
     ]  # fmt: skip
 
 

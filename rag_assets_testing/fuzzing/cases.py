@@ -25,6 +25,7 @@ from rag_assets.core.text.tokens import TokenCounter, token_counter
 from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.corpus.chunking import promises
 from rag_assets.corpus.chunking.chunker import ReadingWindow, update_chunks, update_passages
+from rag_assets.corpus.statements.making import update_statements
 from rag_assets.parsing import corpus
 from rag_assets.parsing.attempts import ParseJob, parse_papers
 from rag_assets.parsing.corpus import pages_outside
@@ -125,9 +126,15 @@ def _unguarded(
 
 
 def _cut(blocks: pa.Table) -> Ending:
-    rows = InMemory(blocks)
+    statements = updated(
+        lambda empty: update_statements(empty, InMemory(blocks), _counter(), in_place),
+        tables.STATEMENTS,
+    )
+    for paper in statements.quarantined:
+        raise AssertionError(f"quarantined by the statements: {paper.error}")
     chunks = updated(
-        lambda empty: update_chunks(empty, rows, _CHUNKING, _counter(), in_place), tables.CHUNKS
+        lambda empty: update_chunks(empty, statements.rows, _CHUNKING, _counter(), in_place),
+        tables.CHUNKS,
     )
     for paper in chunks.quarantined:
         raise AssertionError(f"quarantined by the chunker: {paper.error}")

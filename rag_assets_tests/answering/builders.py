@@ -24,7 +24,7 @@ from rag_assets.core.domain import (
     Evidence,
     PaperFacts,
     Span,
-    UnitKind,
+    StatementKind,
 )
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import AnsweringSettings, ExtractiveSettings
@@ -71,7 +71,11 @@ def context(of: Chunk) -> Context:
     """The whole chunk as a context, whose lines are sentences."""
     units = tuple(
         ContextUnit(
-            line.start() + start, line.start() + end, UnitKind.SENTENCE, 0, line.start() + start
+            line.start() + start,
+            line.start() + end,
+            StatementKind.SENTENCE,
+            0,
+            line.start() + start,
         )
         for line in re.finditer(r"[^\n]+", of.text)
         for start, end in sentence_spans(line[0])
@@ -80,7 +84,7 @@ def context(of: Chunk) -> Context:
     return replace(plain, units=units)
 
 
-def laid_out(paper_id: str, *blocks: tuple[UnitKind, str], title: str = "") -> Context:
+def laid_out(paper_id: str, *blocks: tuple[StatementKind, str], title: str = "") -> Context:
     """A context of blocks with their units; a heading begins a section, the lines below a caption
     are rows."""
     text = BLOCK_SEPARATOR.join(block for _, block in blocks)
@@ -88,11 +92,11 @@ def laid_out(paper_id: str, *blocks: tuple[UnitKind, str], title: str = "") -> C
     sections: list[tuple[int, str]] = []
     at = 0
     for nth, (kind, block) in enumerate(blocks):
-        if kind is UnitKind.HEADING:
+        if kind is StatementKind.HEADING:
             sections.append((at, block))
         for line in re.finditer(r"[^\n]+", block):
-            own = UnitKind.ROW if kind is UnitKind.CAPTION and line.start() else kind
-            is_prose = own in (UnitKind.SENTENCE, UnitKind.CAPTION)
+            own = StatementKind.ROW if kind is StatementKind.CAPTION and line.start() else kind
+            is_prose = own in (StatementKind.SENTENCE, StatementKind.CAPTION)
             pieces = sentence_spans(line[0]) if is_prose else [(0, len(line[0]))]
             first = at + line.start()
             units += [

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from rag_assets.answering.drafts import Readers
-from rag_assets.core.domain import Context, UnitKind
+from rag_assets.core.domain import Context, StatementKind
 from rag_assets_tests.answering.builders import (
     Says,
     WordReader,
@@ -17,10 +17,10 @@ from rag_assets_tests.answering.builders import (
 )
 
 HEADING, SENTENCE, CAPTION, LINE = (
-    UnitKind.HEADING,
-    UnitKind.SENTENCE,
-    UnitKind.CAPTION,
-    UnitKind.LINE,
+    StatementKind.HEADING,
+    StatementKind.SENTENCE,
+    StatementKind.CAPTION,
+    StatementKind.LINE,
 )
 ROPES = laid_out(
     "ropes",

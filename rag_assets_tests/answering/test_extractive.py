@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from rag_assets.answering.drafts import DraftAnswer
-from rag_assets.core.domain import Chunk, Context, ContextUnit, UnitKind
+from rag_assets.core.domain import Chunk, Context, ContextUnit, StatementKind
 from rag_assets_tests.answering.builders import chunk, context, drafted, texts_of
 
 FUSION = chunk(
@@ -72,7 +72,7 @@ def test_headings_captions_and_generated_texts_are_not_quoted() -> None:
     heading = chunk("heading", "The constant k of reciprocal rank fusion")
     described = replace(context(FUSION), is_generated=True)
     caption = "Table 1 shows the constant k of reciprocal rank fusion."
-    unit = ContextUnit(0, len(caption), UnitKind.CAPTION, 0)
+    unit = ContextUnit(0, len(caption), StatementKind.CAPTION, 0)
     captioned = replace(context(chunk("table", f"{caption}\nA | 60")), units=(unit,))
 
     draft = draft_of(heading, described, captioned)
@@ -262,7 +262,7 @@ def test_a_list_answers_with_the_sentence_that_leads_up_to_it() -> None:
         *(at for at, sign in enumerate(f"{text}\n") if sign == "\n" and at > len(lead_in) + 2),
     ]
     starts = [0, len(lead_in) + 2, *(end + 1 for end in ends[1:-1])]
-    kinds = [UnitKind.SENTENCE, *[UnitKind.ITEM] * 3]
+    kinds = [StatementKind.SENTENCE, *[StatementKind.ITEM] * 3]
     units = tuple(
         ContextUnit(*unit, int(unit[0] > 0)) for unit in zip(starts, ends, kinds, strict=True)
     )
@@ -275,7 +275,7 @@ def test_a_list_answers_with_the_sentence_that_leads_up_to_it() -> None:
 def test_an_item_of_a_list_that_was_cut_is_no_answer() -> None:
     """A page ends within it, and what it says of the matter stands on the next one."""
     cut = "The constant k of reciprocal rank fusion was set to its value in a study of lists on"
-    units = (ContextUnit(0, len(cut) + 2, UnitKind.ITEM, 0),)
+    units = (ContextUnit(0, len(cut) + 2, StatementKind.ITEM, 0),)
 
     assert draft_of(replace(context(chunk("cut", f"- {cut}")), units=units)).claims == ()
     whole = cut.removesuffix(" on")
@@ -307,7 +307,7 @@ def test_an_item_of_a_list_needs_no_full_stop() -> None:
     said = "the constant k of reciprocal rank fusion is 60 for all lists"
     text = f"- {said.capitalize()}\n- Nothing is known of others"
     units = tuple(
-        ContextUnit(*span, UnitKind.ITEM, 0)
+        ContextUnit(*span, StatementKind.ITEM, 0)
         for span in ((0, len(said) + 2), (len(said) + 3, len(text)))
     )
     plain = context(chunk("list", text))

@@ -10,7 +10,7 @@ from rag_assets.answering.drafts import MOST_NEAREST
 from rag_assets.answering.extractive.candidates import candidate
 from rag_assets.answering.extractive.relevance import ScoredPart
 from rag_assets.answering.extractive.selection import Selection, claims_of, is_new
-from rag_assets.core.domain import ContextUnit, UnitKind
+from rag_assets.core.domain import ContextUnit, StatementKind
 from rag_assets.corpus.references import supposes
 from rag_assets_tests.answering.builders import chunk, context
 
@@ -49,7 +49,7 @@ def near(selection: Selection) -> list[str]:
 def test_a_footnote_stands_beside_an_answer_of_the_text_only_if_it_is_nearly_as_good() -> None:
     """Beside the mean life of granite an answer told of the basalt that a note leaves out."""
     note = ContextUnit(
-        len(SENTENCES[0]) + 2, len(SENTENCES[0]) + 2 + len(SENTENCES[1]), UnitKind.NOTE, 1
+        len(SENTENCES[0]) + 2, len(SENTENCES[0]) + 2 + len(SENTENCES[1]), StatementKind.NOTE, 1
     )
 
     assert selected([0.95, 0.78, 0.1, 0.1, 0.1], units=[note]).chosen == [0]

@@ -18,9 +18,10 @@ from rag_assets.corpus.references import (
 )
 from rag_assets_testing.in_place import in_place
 from rag_assets_testing.paper_rows import InMemory, updated
-from rag_assets_tests.corpus.chunking.papers import blocks_table, paragraph
+from rag_assets_tests.corpus.chunking.papers import blocks_table, paragraph, statements_table
 
-BLOCKS = InMemory(blocks_table({"a": [paragraph("One.", "A")], "b": [paragraph("Two.", "A")]}))
+_BLOCKS = blocks_table({"a": [paragraph("One.", "A")], "b": [paragraph("Two.", "A")]})
+BLOCKS, STATEMENTS = InMemory(_BLOCKS), InMemory(statements_table(_BLOCKS))
 
 
 def deadly(work: Callable[[Any], Any], papers: Iterable[Any]) -> Generator[tuple[Any, Any]]:
@@ -39,7 +40,7 @@ def deadly(work: Callable[[Any], Any], papers: Iterable[Any]) -> Generator[tuple
             PROFILE_PROMISES,
         ),
         (
-            lambda published: update_references(published, BLOCKS, deadly),
+            lambda published: update_references(published, STATEMENTS, deadly),
             REFERENCES,
             REFERENCE_PROMISES,
         ),

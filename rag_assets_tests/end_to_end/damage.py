@@ -73,7 +73,10 @@ def state(world: World) -> dict[str, Any]:
     next needed (the model, and replies that no question needed).
     """
     paths = world.paths
-    tables = (paths.parsed_index, paths.blocks, paths.chunks, paths.passages, paths.profiles)
+    tables = (
+        paths.parsed_index, paths.blocks, paths.statements, paths.chunks, paths.passages, paths.profiles,
+        paths.references,
+    )  # fmt: skip
     small = (paths.chunk_stats, paths.index_meta, paths.examples, paths.qa_meta, paths.qa)
     drafts = [path.name for path in paths.data.rglob("*.staged*")]
     return {

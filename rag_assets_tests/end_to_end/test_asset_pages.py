@@ -50,7 +50,9 @@ def test_the_page_of_chunk_stats_opens_with_what_is_asked_first(world: World) ->
     """How many chunks have no page, and which paper is the largest, stood below 27 rows."""
     (world.paths.papers / "plain.txt").write_text("Rocks\n\n" + "Basalt is a dark rock. " * 400)
 
-    facts = world.run("parsed_index", "papers", "blocks", "chunks", "chunk_stats").facts
+    facts = world.run(
+        "parsed_index", "papers", "blocks", "statements", "chunks", "chunk_stats"
+    ).facts
 
     page = facts["chunk_stats"]
     chunks = world.table(world.paths.chunks)

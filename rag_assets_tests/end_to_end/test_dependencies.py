@@ -16,6 +16,7 @@ TABLES = {
     "papers",
     "parsed_index",
     "blocks",
+    "statements",
     "chunks",
     "summaries",
     "passages",

@@ -14,6 +14,7 @@ ASSETS = {
     "parsed_index",
     "papers",
     "blocks",
+    "statements",
     "chunks",
     "chunk_stats",
     "summaries",
@@ -83,7 +84,7 @@ def test_an_edited_sentence_recomputes_its_chunk_and_nothing_else(world: World) 
 
     outcome = world.run()
 
-    for asset in ("parsed_index", "blocks", "chunks", "passages", "profiles"):
+    for asset in ("parsed_index", "blocks", "statements", "chunks", "passages", "profiles"):
         assert outcome.counts[asset] == (0, 1, 0, 2), asset
     after = world.table(world.paths.chunks)
     old, new = set(before["chunk_id"].to_pylist()), set(after["chunk_id"].to_pylist())
@@ -103,7 +104,7 @@ def test_a_deleted_paper_is_gone_everywhere(world: World) -> None:
 
     outcome = world.run()
 
-    for asset in ("parsed_index", "blocks", "chunks", "passages"):
+    for asset in ("parsed_index", "blocks", "statements", "chunks", "passages"):
         assert outcome.counts[asset] == (0, 0, 1, 2), asset
     for asset in INDEX_ASSETS:
         added, changed, removed, _ = outcome.counts[asset]

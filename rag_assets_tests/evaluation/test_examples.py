@@ -63,7 +63,7 @@ def indexed(for_all_processes: Path) -> World:
 
 
 ABOVE = (
-    "parsed_index papers blocks chunks summaries passages profiles references embeddings "
+    "parsed_index papers blocks statements chunks summaries passages profiles references embeddings "
     "chroma_index bm25_index index_meta"
 ).split()
 

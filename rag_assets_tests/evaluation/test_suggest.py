@@ -51,7 +51,7 @@ def test_without_a_model_headings_and_tables_are_asked_about(world: World) -> No
     (world.paths.papers / "dogs.md").write_text(
         "# Patient dogs\n\n## Limitations\n\nOnly the dogs of one kennel were tested.\n"
     )
-    assert world.run("parsed_index", "papers", "blocks", "chunks").is_success
+    assert world.run("parsed_index", "papers", "blocks", "statements", "chunks").is_success
     settings = load_settings({"data_dir": str(world.paths.data)})
 
     with Connections(HURRIED) as connections:

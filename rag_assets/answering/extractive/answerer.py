@@ -29,7 +29,6 @@ from rag_assets.answering.extractive.about_papers import (
     summary,
 )
 from rag_assets.answering.extractive.candidates import Candidate, code_lines, sentences
-from rag_assets.answering.extractive.conditions import Conditions
 from rag_assets.answering.extractive.elements import beginnings, places_asked
 from rag_assets.answering.extractive.relevance import (
     RestrictedPart,
@@ -40,7 +39,6 @@ from rag_assets.answering.extractive.relevance import (
 )
 from rag_assets.answering.extractive.selection import Selection, claims_of
 from rag_assets.answering.extractive.table_rows import table_rows
-from rag_assets.answering.extractive.unmentioned import unmentioned
 from rag_assets.answering.verify.names import MissingName, missing_names
 from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.answering.verify.years import (
@@ -66,14 +64,11 @@ from rag_assets.search.retrieval.named_works import (
     works_quoted,
 )
 
-EXTRACTIVE_VERSION = 23
+EXTRACTIVE_VERSION = 24
 """Part of the key of drafts: raise it when the code makes another answer of the same contexts."""
-_SURE_FROM, _UNMENTIONED_WORDS = 0.9, 2
-"""A part is not answered if the relevance of its best candidate is below the first and as many of
-its words as the second are missing in the candidate's paper."""
 _SHARE_OF_NO_ANSWER = 0.4
-"""The best candidate then gets this share of the least relevance that answers (`floor`), so that it
-is shown as near."""
+"""A candidate of another year gets this share of its relevance and of the least that answers
+(`floor`), so that it is shown as near."""
 _SUPPOSED, _NOT_TOLD = "a hypothesis, a plan or a claim of others", "a year that is not told"
 _MOST_COMPARED = 4
 Claims = tuple[DraftClaim, ...]
@@ -264,8 +259,7 @@ class ExtractiveAnswerer:
         candidates: Sequence[Candidate] | None = None,
     ) -> tuple[DraftAnswer, tuple[str, ...]]:
         """A draft with the most relevant candidates as claims, and notes: the claims are no
-        findings, a part is open because what was found is of another year or condition, or
-        relevance could not be judged in this language.
+        findings, a part is open because what was found is of another year, or relevance could not be judged in this language.
 
         parts: of the question, those to answer. candidates: None for all of the contexts.
         """
@@ -284,10 +278,7 @@ class ExtractiveAnswerer:
             self._without_others(text, part, candidates, contexts)
             for text, part in zip(texts, scored, strict=True)
         ]
-        scored = [
-            self._doubted(text, part, candidates, contexts)
-            for text, (part, _) in zip(texts, compared, strict=True)
-        ]
+        scored = [part for part, _ in compared]
         selection = Selection(
             candidates, scored, contexts, floor=self._settings.min_relevance, max_claims=max_claims
         )
@@ -334,45 +325,19 @@ class ExtractiveAnswerer:
         candidates: Sequence[Candidate],
         contexts: Sequence[Context],
     ) -> tuple[ScoredPart, str]:
-        """The part with candidates of another year or condition lowered below the floor, so that
-        they are only shown as near; and a note that names these years or conditions, if any."""
+        """The part with candidates of another year lowered below the floor, so that they are only
+        shown as near; and a note that names these years, if any."""
         floor, wanted = self._settings.min_relevance, asked_years(asked)
         enough = np.flatnonzero(part.relevance >= floor).tolist() if wanted else ()
         years = {nth: _years_of(candidates[nth], contexts, wanted) for nth in enough}
         other_years = {nth: found for nth, found in years.items() if not are_in(wanted, found)}
-        remaining = _lowered(part, other_years, floor)
-        conditions = Conditions(asked, contexts, self._readers.tokens)
-        unmet = conditions.unmet(remaining, candidates, floor)
         named: list[object] = [*sorted(frozenset[int]().union(*other_years.values()))]
         if not all(other_years.values()):
             named.append(_NOT_TOLD)
         note = ""
         if named:
             note = OF_OTHERS_NOTE.format(others=listed(named), asked="the year that is asked for")
-        elif others := [other for other in unmet.values() if other]:
-            condition = others[0].asked.text
-            same = [other.other.text for other in others if other.asked.text == condition]
-            note = OF_OTHERS_NOTE.format(others=listed(dict.fromkeys(same)), asked=condition)
-        return _lowered(remaining, unmet, floor), note
-
-    def _doubted(
-        self,
-        asked: str,
-        part: ScoredPart,
-        candidates: Sequence[Candidate],
-        contexts: Sequence[Context],
-    ) -> ScoredPart:
-        """The part, with all candidates lowered below the floor if its best one is doubtful: less
-        relevant than `_SURE_FROM`, and of a paper that lacks several words of the part. Such a
-        sentence may answer another question."""
-        best = int(part.relevance.argmax())
-        most, floor = float(part.relevance[best]), self._settings.min_relevance
-        own = [one for one in contexts if one.paper_id == candidates[best].paper_id]
-        if not most or not floor <= most < _SURE_FROM or not _is_english(asked, own):
-            return part
-        if len(unmentioned(asked, own, self._readers.tokens)) < _UNMENTIONED_WORDS:
-            return part
-        return replace(part, relevance=part.relevance * (_SHARE_OF_NO_ANSWER * floor / most))
+        return _lowered(part, other_years, floor), note
 
 
 def _lowered(part: ScoredPart, candidates: Iterable[int], floor: float) -> ScoredPart:

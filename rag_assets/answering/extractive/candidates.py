@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import groupby
 
-from rag_assets.core.domain import Context, ContextPassage, UnitKind
+from rag_assets.core.domain import Context, ContextPassage, StatementKind
 from rag_assets.core.text.headings import heading_number
 from rag_assets.core.text.sentences import RAISED_MARK, sentence_spans
 from rag_assets.core.text.terms import terms_of, words_of
@@ -104,7 +104,7 @@ def candidate(
     context."""
     text, passage = context.text[start:end], _passage_at(context, start)
     is_note = any(
-        one.start <= start < one.end for one in context.units if one.kind is UnitKind.NOTE
+        one.start <= start < one.end for one in context.units if one.kind is StatementKind.NOTE
     )
     terms, shift = terms_of(text), passage.own_start - passage.start
     return Candidate(
@@ -175,7 +175,7 @@ def _lists_led_up_to(context: Context) -> Iterator[Span]:
     """The spans of lists together with the sentence before them, if that ends with a colon: only
     together they can be understood."""
     lead_in: Span | None = None
-    for is_item, run in groupby(context.units, key=lambda one: one.kind is UnitKind.ITEM):
+    for is_item, run in groupby(context.units, key=lambda one: one.kind is StatementKind.ITEM):
         units = list(run)
         if not is_item:
             is_open = context.text[units[-1].start : units[-1].end].rstrip().endswith(":")
@@ -190,7 +190,7 @@ def code_lines(contexts: Sequence[Context]) -> Iterator[Candidate]:
         firsts: dict[int, str] = {}
         for unit in () if context.is_generated else context.units:
             text = context.text[unit.start : unit.end]
-            if unit.kind is not UnitKind.LINE or len(words_of(text)) < MIN_WORDS:
+            if unit.kind is not StatementKind.LINE or len(words_of(text)) < MIN_WORDS:
                 continue
             first, start = firsts.setdefault(unit.block, text), unit.end - len(text.lstrip())
             one = candidate(context, nth, start, unit.end, CandidateKind.LINE)
@@ -203,7 +203,7 @@ def _is_title(context: Context, offset: int) -> bool:
     if context.passages and offset < context.passages[0].start:  # the title that is repeated
         return True
     return any(
-        one.start <= offset < one.end for one in context.units if one.kind is UnitKind.CAPTION
+        one.start <= offset < one.end for one in context.units if one.kind is StatementKind.CAPTION
     )
 
 
@@ -213,7 +213,7 @@ def _ends_item(context: Context, end: int) -> bool:
     is_end = context.text[end : end + 1] in ("", "\n") and context.text[end - 1 : end] not in _ENDS
     is_end = is_end and _ENDS_WITHIN.search(context.text, max(0, end - 8), end) is None
     return is_end and any(
-        one.start < end <= one.end for one in context.units if one.kind is UnitKind.ITEM
+        one.start < end <= one.end for one in context.units if one.kind is StatementKind.ITEM
     )
 
 

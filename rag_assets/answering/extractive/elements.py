@@ -12,7 +12,7 @@ from itertools import groupby, pairwise
 from rag_assets.answering.drafts import DraftCitation, DraftClaim
 from rag_assets.answering.extractive.candidates import MAX_WORDS, Span
 from rag_assets.answering.extractive.table_rows import rows_of
-from rag_assets.core.domain import Context, UnitKind
+from rag_assets.core.domain import Context, StatementKind
 from rag_assets.core.text.terms import words_of
 from rag_assets.search.retrieval.elements import (
     ITSELF,
@@ -54,10 +54,10 @@ def _places(asked: AskedElements, context: Context) -> Iterator[tuple[int, Span]
     for block, after in zip(blocks, [*blocks[1:], []], strict=False) if asked.labels else ():
         for unit in block:
             own = text[unit.start : unit.end]
-            is_opening = unit is block[0] or unit.kind is UnitKind.CAPTION or _is_label(own)
+            is_opening = unit is block[0] or unit.kind is StatementKind.CAPTION or _is_label(own)
             if is_opening and label_before(own) in asked.labels:
                 is_short = _is_label(text[unit.start : block[-1].end])
-                goes_on = bool(after) and (is_short or after[0].kind is UnitKind.LINE)
+                goes_on = bool(after) and (is_short or after[0].kind is StatementKind.LINE)
                 yield ITSELF, (unit.start, (after if goes_on else block)[-1].end)
             elif not asked.labels.isdisjoint(one.label for one in labels_in(own)):
                 yield NEAR, (unit.start, unit.end)
@@ -89,11 +89,11 @@ def _beginning(context: Context, span: Span) -> Span:
     """The first block of an element, cut at the longest claim (`MAX_WORDS`). If it is only a label,
     the block or the code after it is included."""
     units = [one for one in context.units if span[0] <= one.start and one.end <= span[1]]
-    units = [one for one in units if one.kind is not UnitKind.HEADING]
+    units = [one for one in units if one.kind is not StatementKind.HEADING]
     start = end = units[0].start if units else span[0]
     for before, unit in zip([*units[:1], *units], units, strict=False):
-        is_further = unit.kind is UnitKind.ROW or (
-            unit.block != before.block and unit.kind is not UnitKind.LINE
+        is_further = unit.kind is StatementKind.ROW or (
+            unit.block != before.block and unit.kind is not StatementKind.LINE
         )
         is_long = len(words_of(context.text[start : unit.end])) > MAX_WORDS
         if (is_further or is_long) and end > start and not _is_label(context.text[start:end]):

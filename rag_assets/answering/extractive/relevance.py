@@ -22,7 +22,6 @@ from rag_assets.answering.drafts import (
     TokenReader,
 )
 from rag_assets.answering.extractive.candidates import Candidate, CandidateKind
-from rag_assets.core.domain import Context
 from rag_assets.core.text.terms import (
     covered_weight,
     is_in_latin_script,
@@ -136,11 +135,6 @@ def nearness_of(asked: Vectors, candidates: Sequence[Vectors]) -> Relevances:
         (asked @ vectors.T).max(axis=1).mean() if len(vectors) else 0.0 for vectors in candidates
     ]
     return np.clip(np.array(best, np.float32), 0.0, 1.0)
-
-
-def texts_of(context: Context) -> list[str]:
-    """The texts of a context's passages; the whole text if the passages are not known."""
-    return [passage.text for passage in context.passages] or [context.text]
 
 
 def read_again(

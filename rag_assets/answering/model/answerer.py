@@ -32,7 +32,7 @@ from rag_assets.answering.model.replies import (
     is_insufficient,
     missing_parts,
 )
-from rag_assets.core.domain import Context, UnitKind
+from rag_assets.core.domain import Context, StatementKind
 from rag_assets.core.errors import ContextTooLong, UnreadableReply
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import AnsweringSettings
@@ -91,7 +91,7 @@ def numbered(contexts: Sequence[Context]) -> NumberedSources:
     shown: list[Context] = []
     for source, context in enumerate(contexts, start=1):
         text, at = "", 0
-        cited = (unit for unit in context.units if unit.kind is not UnitKind.HEADING)
+        cited = (unit for unit in context.units if unit.kind is not StatementKind.HEADING)
         for nth, unit in enumerate(cited, start=1):
             quote = context.text[unit.start : unit.end]
             places[f"{source}.{nth}"] = DraftCitation(context.chunk_id, quote, unit.chunk_start)

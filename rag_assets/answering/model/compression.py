@@ -20,7 +20,7 @@ from rag_assets.answering.drafts import (
     TokenReader,
 )
 from rag_assets.answering.extractive.relevance import nearness_of
-from rag_assets.core.domain import Context, ContextUnit, UnitKind
+from rag_assets.core.domain import Context, ContextUnit, StatementKind
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.text.terms import covered_weight, term_weights, terms_of
 from rag_assets.search.embedding.token_vectors import TokenVectors
@@ -159,9 +159,9 @@ def _n_chars(place: _UnitPosition, contexts: Sequence[Context]) -> int:
 def _first_row(place: _UnitPosition, contexts: Sequence[Context]) -> _UnitPosition:
     units = contexts[place.context].units
     own = units[place.unit]
-    if own.kind is not UnitKind.ROW:
+    if own.kind is not StatementKind.ROW:
         return place
-    is_first = (unit.kind is UnitKind.ROW and unit.block == own.block for unit in units)
+    is_first = (unit.kind is StatementKind.ROW and unit.block == own.block for unit in units)
     return _UnitPosition(place.context, next(i for i, found in enumerate(is_first) if found))
 
 

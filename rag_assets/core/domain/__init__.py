@@ -19,26 +19,13 @@ from rag_assets.core.domain.answers import (
     summed,
 )
 from rag_assets.core.domain.chunks import (
-    Box,
     Chunk,
     ChunkUnit,
     Passage,
     Place,
     SectionPart,
-    Span,
     SparseVector,
-    UnitKind,
-    all_boxes,
-    any_by_ocr,
     embedded_text,
-    first_page,
-    known_spans,
-    last_page,
-    page_label,
-    page_range,
-    page_words,
-    span_at,
-    spans_between,
 )
 from rag_assets.core.domain.documents import (
     BLOCK_SEPARATOR,
@@ -82,3 +69,18 @@ from rag_assets.core.domain.filters import (
     NumberRange,
     Value,
 )
+from rag_assets.core.domain.places import (
+    Box,
+    Span,
+    all_boxes,
+    any_by_ocr,
+    first_page,
+    known_spans,
+    last_page,
+    page_label,
+    page_range,
+    page_words,
+    span_at,
+    spans_between,
+)
+from rag_assets.core.domain.statements import Statement, StatementKind

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
-from rag_assets.core.domain.chunks import Box, Span, all_boxes, first_page, last_page
+from rag_assets.core.domain.places import Box, Span, all_boxes, first_page, last_page
 
 
 @dataclass(frozen=True, slots=True)

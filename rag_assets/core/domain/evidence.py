@@ -6,15 +6,9 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from rag_assets.core.domain.answers import CitedWork, Usage
-from rag_assets.core.domain.chunks import (
-    Chunk,
-    Passage,
-    Place,
-    UnitKind,
-    known_spans,
-    page_label,
-    spans_between,
-)
+from rag_assets.core.domain.chunks import Chunk, Passage, Place
+from rag_assets.core.domain.places import known_spans, page_label, spans_between
+from rag_assets.core.domain.statements import StatementKind
 
 STRONG_FROM, PARTIAL_FROM = 0.6, 0.3
 SomePlace = TypeVar("SomePlace", bound=Place)
@@ -130,7 +124,7 @@ class ContextUnit:
 
     start: int
     end: int
-    kind: UnitKind
+    kind: StatementKind
     block: int
     """Number of its block (paragraph, table, list, ...) among those of the context, 0-based."""
     chunk_start: int = 0

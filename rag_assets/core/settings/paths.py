@@ -51,6 +51,7 @@ class Paths:
     records = _Below("cache", "papers.parquet")
     """The bibliographic record of each paper."""
     blocks = _Below("cache", "blocks.parquet")
+    statements = _Below("cache", "statements.parquet")
     chunks = _Below("cache", "chunks.parquet")
     chunk_stats = _Below("cache", "chunk_stats.json")
     summaries = _Below("cache", "summaries.parquet")

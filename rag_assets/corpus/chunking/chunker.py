@@ -1,42 +1,29 @@
-"""A paper's blocks become its chunks: what is read and cited. Chunks and passages are brought up
+"""A paper's statements become its chunks: what is read and cited. Chunks and passages are brought up
 to date paper by paper: a worker process gets the packed rows of one paper and returns packed rows.
 
-`units` and `table_rows` define the smallest pieces, `sections` decides which blocks belong
-together, `cuts` where a cut may fall, and `planned_chunks` puts the text of a chunk together. The
-assets check the result and publish it.
+`sections` decides which statements belong together, `cuts` where a cut may fall, and
+`planned_chunks` puts the text of a chunk together. The assets check the result and publish it.
 """
 
-import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate, chain
 
 import pyarrow as pa
 
-from rag_assets.core.domain import (
-    BLOCK_SEPARATOR,
-    Block,
-    BlockKind,
-    Chunk,
-    known_spans,
-    n_text_chars,
-    page_range,
-)
-from rag_assets.core.errors import RagAssetsError
+from rag_assets.core.domain import Chunk, Statement, known_spans, page_range
 from rag_assets.core.incremental import fingerprint as hash_of
-from rag_assets.core.paper_tables import PapersUpdate, QuarantinedPaper, RowsByPaper
+from rag_assets.core.paper_tables import PapersUpdate, RowsByPaper
 from rag_assets.core.settings import ChunkingSettings, PassageSettings
 from rag_assets.core.tables import (
     CHUNKS,
     PASSAGES,
-    blocks_from,
     chunk_row,
     chunks_from,
-    packed,
     passage_row,
+    statements_from,
     to_table,
-    unpacked,
 )
 from rag_assets.core.text.tokens import TokenCounter
 from rag_assets.core.workforce.workforce import Spread
@@ -51,16 +38,15 @@ from rag_assets.corpus.chunking.planned_chunks import (
 )
 from rag_assets.corpus.chunking.promises import broken_by_chunks, broken_by_passages
 from rag_assets.corpus.chunking.sections import read_runs
-from rag_assets.corpus.chunking.units import Unit
-from rag_assets.corpus.each_paper import PaperJob, PaperOutcome, update_each
+from rag_assets.corpus.each_paper import PaperJob, PaperOutcome, made_or_quarantined, update_each
 
-CHUNKER_VERSION = 17
-"""Raise it when the same blocks and settings give other chunks than before."""
+CHUNKER_VERSION = 18
+"""Raise it when the same statements and settings give other chunks than before."""
 
 
 def chunk_paper(
     paper_id: str,
-    blocks: Sequence[Block],
+    statements: Sequence[Statement],
     file_path: str,
     source: str,
     settings: ChunkingSettings,
@@ -69,12 +55,10 @@ def chunk_paper(
 ) -> list[Chunk]:
     """The chunks of one paper in reading order.
 
-    `blocks` are all blocks of the paper: offsets count in their texts joined as in `Document.text`.
-    No chunk is longer than `settings.max_tokens`: a unit that alone is longer is cut. All text
-    outside headings and back matter is in a chunk.
+    `statements` are all of the paper. No chunk is longer than `settings.max_tokens`: a statement
+    that alone is longer is cut. All text outside headings and back matter is in a chunk.
     """
-    document = BLOCK_SEPARATOR.join(block.text for block in blocks)
-    runs = sized_runs(read_runs(paper_id, blocks), settings, counter)
+    runs = sized_runs(read_runs(paper_id, statements), settings, counter)
     neighbourhood = Neighbourhood(runs)
     chunks: list[Chunk] = []
     repeats: dict[str, int] = {}
@@ -84,11 +68,12 @@ def chunk_paper(
         for number, (planned, n_tokens) in enumerate(run_chunks, start=1):
             rendered = planned.rendered
             page_start, page_end = page_range(known_spans(rendered.spans, rendered.own_start))
-            own_units = range(planned.first, planned.last)
-            kinds = {sized_run.units[index].kind for index in own_units} - {BlockKind.HEADING}
-            n_own_chars = sum(
-                _n_source_chars(sized_run.units, index, document) for index in own_units
-            )
+            own = [
+                unit
+                for unit in sized_run.units[planned.first : planned.last]
+                if not unit.is_heading
+            ]
+            kinds = {unit.block_kind for unit in own}
             chunks.append(
                 Chunk(
                     paper_id=paper_id,
@@ -108,35 +93,18 @@ def chunk_paper(
                     is_continuation=number > 1,
                     context_before=neighbourhood.before(run_index, planned.start),
                     context_after=neighbourhood.after(run_index, planned.last),
-                    char_start=sized_run.units[planned.start].start,
-                    char_end=sized_run.units[planned.last - 1].end,
+                    char_start=sized_run.units[planned.start].char_start,
+                    char_end=sized_run.units[planned.last - 1].char_end,
                     is_generated=sized_run.run.is_generated,
                     spans=rendered.spans,
                     fingerprint=fingerprint,
                     own_start=rendered.own_start,
-                    n_own_chars=n_own_chars,
+                    n_own_chars=sum(unit.n_chars for unit in own),
                     sections=rendered.sections,
                     units=rendered.units,
                 )
             )
     return chunks
-
-
-def _n_source_chars(units: Sequence[Unit], index: int, document: str) -> int:
-    """The number of the paper's characters that a unit represents; 0 for a heading.
-
-    The text of a table row is written anew ("Site: lung | n: 12"), so its characters are counted in
-    the document: from the end of the previous row to the end of this one. The lines skipped between
-    them (a group's name, a header) are repeated in the row's text, so they are counted here.
-    """
-    unit, previous = units[index], units[index - 1] if index else None
-    if unit.kind is BlockKind.HEADING:
-        return 0
-    is_next_row = (
-        unit.is_linearised and previous and previous.is_linearised and previous.block == unit.block
-    )
-    start = previous.end if previous and is_next_row else unit.start
-    return n_text_chars(unit.text if unit.is_caption else document[start : unit.end])
 
 
 def _chunk_id(paper_id: str, chunk: PlannedChunk, repeats: dict[str, int]) -> str:
@@ -196,11 +164,7 @@ class Neighbourhood:
     def __init__(self, runs: Sequence[SizedRun]) -> None:
         self._first_units = [0, *accumulate(len(sized_run.units) for sized_run in runs)]
         """Index in `_units` of the first unit of each run."""
-        self._units = [
-            (sized_run.run, unit, size)
-            for sized_run in runs
-            for unit, size in zip(sized_run.units, sized_run.sizes, strict=True)
-        ]
+        self._units = [(sized_run.run, unit) for sized_run in runs for unit in sized_run.units]
 
     def before(self, run: int, unit: int) -> str:
         """The last whole sentences before a unit, or the last words of the sentence before it if
@@ -226,24 +190,21 @@ class Neighbourhood:
         texts: list[str] = []
         n_tokens = 0
         for index in indexes:
-            run, unit, size = self._units[index]
-            if run.is_generated or unit.kind is BlockKind.HEADING:
+            run, unit = self._units[index]
+            if run.is_generated or unit.is_heading:
                 continue
             if self._outermost(index) != self._outermost(chunk_edge):
                 break
-            if n_tokens + size > _CONTEXT_TOKENS:
+            if n_tokens + unit.n_tokens > _CONTEXT_TOKENS:
                 return texts, unit.text  # callers use its words if `texts` is empty
             texts.append(unit.text)
-            n_tokens += size
+            n_tokens += unit.n_tokens
         return texts, ""
 
     def _outermost(self, index: int) -> tuple[str, ...]:
         """Zone and title of the outermost section of a unit."""
-        run, unit, _ = self._units[index]
+        run, unit = self._units[index]
         return (run.zone, *unit.section_path[:1])
-
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -273,20 +234,20 @@ class AddedText:
 
 def update_chunks(
     published: RowsByPaper,
-    blocks: RowsByPaper,
+    statements: RowsByPaper,
     settings: ChunkingSettings,
     counter: TokenCounter,
     spread: Spread,
 ) -> PapersUpdate:
-    """Bring the chunks up to date with the blocks; see `update_each`.
+    """Bring the chunks up to date with the statements; see `update_each`.
 
-    `published`: schema CHUNKS. `blocks`: schema BLOCKS. A paper is cut again if its blocks, the
-    settings, the tokenizer or `CHUNKER_VERSION` changed. A paper whose chunks break a promise is
-    quarantined.
+    `published`: schema CHUNKS. `statements`: schema STATEMENTS. A paper is cut again if its
+    statements, the settings, the tokenizer or `CHUNKER_VERSION` changed. A paper whose chunks break
+    a promise is quarantined.
     """
     versions = (settings.fingerprint(), counter.name, CHUNKER_VERSION)
     cut_paper = partial(cut_chunks, settings=settings, counter=counter)
-    return update_each(published, blocks, lambda _: versions, cut_paper, spread)
+    return update_each(published, statements, lambda _: versions, cut_paper, spread)
 
 
 def update_passages(
@@ -313,17 +274,17 @@ def update_passages(
 
 def cut_chunks(job: PaperJob, settings: ChunkingSettings, counter: TokenCounter) -> PaperOutcome:
     """Cut one paper into chunks: rows of schema CHUNKS, made from the job's rows of schema
-    BLOCKS."""
+    STATEMENTS."""
 
     def cut(paper_rows: pa.Table) -> pa.Table:
         source = paper_rows["source"][0].as_py()
-        blocks = blocks_from(paper_rows)
+        statements = statements_from(paper_rows)
         chunks = chunk_paper(
-            job.paper_id, blocks, job.file_path, source, settings, counter, job.fingerprint
+            job.paper_id, statements, job.file_path, source, settings, counter, job.fingerprint
         )
         return to_table(list(map(chunk_row, chunks)), CHUNKS)
 
-    return _cut_or_quarantined(
+    return made_or_quarantined(
         job, cut, lambda chunks, paper_rows: broken_by_chunks(chunks, paper_rows, settings)
     )
 
@@ -341,33 +302,6 @@ def cut_passages_of(
         )
         return to_table([passage_row(passage, job.fingerprint) for passage in passages], PASSAGES)
 
-    return _cut_or_quarantined(
+    return made_or_quarantined(
         job, cut, lambda passages, _: broken_by_passages(passages, window.max_tokens)
     )
-
-
-def _cut_or_quarantined(
-    job: PaperJob,
-    cut: Callable[[pa.Table], pa.Table],
-    broken: Callable[[pa.Table, pa.Table], Iterable[str]],
-) -> PaperOutcome:
-    """The packed rows that `cut` makes of the paper, or the paper as quarantined with the first
-    promise it breaks.
-
-    A failure that is not the paper's fault (a missing model, a full disk) is raised, since it would
-    quarantine every paper. A lack of memory is raised as well; the workforce handles it.
-    """
-    paper_rows = unpacked(job.packed)
-    try:
-        rows = cut(paper_rows)
-    except (RagAssetsError, OSError, MemoryError):
-        raise
-    except Exception as error:  # any error: one paper must not stop the others
-        logger.exception("%s could not be cut", job.paper_id)
-        reason = f"could not be cut, for a reason that was not foreseen ({type(error).__name__}: {error})"
-    else:
-        reason = next(iter(broken(rows, paper_rows)), "")
-        if not reason:
-            return packed(rows)
-    message = f"{job.file_path} {reason}. Please report it with the file."
-    return QuarantinedPaper(job.paper_id, job.file_path, message, job.fingerprint)

@@ -14,7 +14,7 @@ from rag_assets.core.domain import (
     Chunk,
     ChunkUnit,
     Passage,
-    UnitKind,
+    StatementKind,
     known_spans,
     page_range,
     spans_between,
@@ -204,7 +204,7 @@ def _own_units(chunk: Chunk, limits: ReadingLimits) -> list[PassageUnit]:
             char_start=unit.char_start,
             char_end=unit.char_end,
             rank=_rank(chunk.text, previous, unit, section_starts) if previous else Rank.BLOCK_END,
-            prefix="" if unit.kind is UnitKind.CAPTION else titles.get(unit.block, ""),
+            prefix="" if unit.kind is StatementKind.CAPTION else titles.get(unit.block, ""),
         )
         for previous, unit in zip([None, *own_units], own_units, strict=False)
     ]
@@ -215,7 +215,7 @@ def _repeated_titles(chunk: Chunk, limits: ReadingLimits) -> dict[int, str]:
     its block. It takes at most a quarter of a passage."""
     captions: dict[int, list[ChunkUnit]] = {}
     for unit in chunk.units:
-        if unit.kind is UnitKind.CAPTION:
+        if unit.kind is StatementKind.CAPTION:
             captions.setdefault(unit.block, []).append(unit)
     return {
         block: leading_piece(
@@ -228,9 +228,11 @@ def _repeated_titles(chunk: Chunk, limits: ReadingLimits) -> dict[int, str]:
 def _rank(text: str, previous: ChunkUnit, unit: ChunkUnit, section_starts: Set[int]) -> Rank:
     """Rank of a cut between two neighbouring units of a chunk's text."""
     if previous.block == unit.block:
-        is_below_caption = previous.kind is UnitKind.CAPTION and unit.kind is not UnitKind.CAPTION
+        is_below_caption = (
+            previous.kind is StatementKind.CAPTION and unit.kind is not StatementKind.CAPTION
+        )
         return Rank.HELD_TOGETHER if is_below_caption else Rank.UNIT_END
-    if previous.kind is UnitKind.HEADING or text.endswith(":", previous.start, previous.end):
+    if previous.kind is StatementKind.HEADING or text.endswith(":", previous.start, previous.end):
         return Rank.HELD_TOGETHER
     return Rank.SECTION_END if unit.start in section_starts else Rank.BLOCK_END
 

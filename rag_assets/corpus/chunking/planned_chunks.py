@@ -1,15 +1,25 @@
-"""The runs of a paper become planned chunks: units are counted, long ones split, short sections
-merged, texts put together.
+"""The runs of a paper become planned chunks: long statements are split, short sections merged, texts
+put together.
 
 A planned chunk has its text; `chunker` counts its exact size.
 """
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from itertools import accumulate, takewhile
+from typing import Any
 
-from rag_assets.core.domain import BlockKind, ChunkUnit, SectionPart, Span, UnitKind
+from rag_assets.core.domain import (
+    BlockKind,
+    ChunkUnit,
+    SectionPart,
+    Span,
+    Statement,
+    StatementKind,
+    n_text_chars,
+    spans_between,
+)
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import ChunkingSettings
 from rag_assets.core.text.tokens import TokenCounter
@@ -22,88 +32,121 @@ from rag_assets.corpus.chunking.cuts import (
     fitting_pieces,
     leading_piece,
 )
-from rag_assets.corpus.chunking.sections import UnitRun, common_path, merged_runs
-from rag_assets.corpus.chunking.units import PROSE, Unit, clipped_spans, fragments
+from rag_assets.corpus.chunking.sections import Run, common_path, merged_runs
+from rag_assets.corpus.statements.pieces import clipped_spans
 
+_PROSE = frozenset({BlockKind.PARAGRAPH, BlockKind.FOOTNOTE, BlockKind.FORMULA})
 _TITLE_SHARE = 4
 """A repeated title takes at most a quarter (1 / `_TITLE_SHARE`) of a chunk."""
 
 
 @dataclass(frozen=True, slots=True)
-class SizedRun:
-    """A run whose units fit the maximum. The tuples have one value per unit."""
+class Fragment(Statement):
+    """A piece of a statement that is longer than a whole chunk."""
 
-    run: UnitRun
-    units: tuple[Unit, ...]
-    """The units of the run; where sections were merged, also the headings between them."""
-    sizes: tuple[int, ...]
-    """Tokens of the unit and the white space before it, at least 1."""
+
+@dataclass(frozen=True, slots=True)
+class SizedRun:
+    """A run whose statements fit the maximum. The tuples have one value per statement."""
+
+    run: Run
+    units: tuple[Statement, ...]
+    """The statements of the run and fragments of long ones; where sections were merged, also the
+    headings between them."""
     prefix_sizes: tuple[int, ...]
     """Tokens of the title that a chunk repeats if it begins with the unit, line end included."""
 
 
 def sized_runs(
-    runs: Sequence[UnitRun], settings: ChunkingSettings, counter: TokenCounter
+    runs: Sequence[Run], settings: ChunkingSettings, counter: TokenCounter
 ) -> list[SizedRun]:
-    """The runs that chunks are cut from: units are counted, long units split, short sections
-    merged."""
+    """The runs that chunks are cut from: long statements are split, short sections merged."""
     sized = [*_counted(runs, settings, counter)]
-    # headings come first in a run; they do not count
     n_tokens = [
-        sum(sized_run.sizes[len(sized_run.units) - _n_body(sized_run) :]) for sized_run in sized
+        sum(unit.n_tokens for unit in sized_run.units if not unit.is_heading) for sized_run in sized
     ]
     return [_merged(sized[first:last]) for first, last in merged_runs(runs, n_tokens, settings)]
 
 
 def _counted(
-    runs: Sequence[UnitRun], settings: ChunkingSettings, counter: TokenCounter
-) -> list[SizedRun]:
-    """Each run with its headings before its text. A unit that is too long for a chunk is split."""
+    runs: Sequence[Run], settings: ChunkingSettings, counter: TokenCounter
+) -> Iterator[SizedRun]:
+    """Each run with its headings before its text. A statement that is too long for a chunk is
+    split."""
     titles = _Titles(runs, settings.max_tokens, counter)
-    # one call for all units: tokenizers count many texts faster than single ones
-    counts = iter(
-        counter.count_all(
-            [unit.gap + unit.text for run in runs for unit in (*run.headings, *run.units)]
-        )
-    )
-    counted = []
     for run in runs:
-        units: list[Unit] = []
-        sizes: list[int] = []
-        for unit in (*run.headings, *run.units):
-            size = next(counts)
-            # chunks that begin with this unit repeat its title, so both must fit
-            with_short_title = titles.shortened(unit)
-            budget = max(1, settings.max_tokens - titles.size(with_short_title))
-            pieces = (
-                fitting_pieces(with_short_title.text, budget, counter.count_all)
-                if size > budget
-                else []
-            )
-            if len(pieces) > 1:
-                parts = fragments(with_short_title, pieces)
-                units += parts
-                sizes += counter.count_all([part.gap + part.text for part in parts])
-            else:
-                units.append(with_short_title)
-                sizes.append(size)
-        counted.append(
-            SizedRun(
-                run,
-                tuple(units),
-                tuple(max(1, n) for n in sizes),
-                tuple(titles.size(unit) for unit in units),
-            )
-        )
-    return counted
+        units: list[Statement] = []
+        for statement in (*run.headings, *run.statements):
+            # chunks that begin with this statement repeat its title, so both must fit
+            unit = titles.shortened(statement)
+            budget = max(1, settings.max_tokens - titles.size(unit))
+            units += _split(unit, budget, counter) if unit.n_tokens > budget else [unit]
+        yield SizedRun(run, tuple(units), tuple(titles.size(unit) for unit in units))
+
+
+def _split(unit: Statement, budget: int, counter: TokenCounter) -> list[Statement]:
+    """The fragments of a statement of more than `budget` tokens; itself if it is not longer without
+    the gap before it."""
+    pieces = fitting_pieces(unit.text, budget, counter.count_all)
+    if len(pieces) < 2:
+        return [unit]
+    parts = _fragments(unit, pieces)
+    counts = counter.count_all([part.gap + part.text for part in parts])
+    return [
+        replace(part, n_tokens=max(1, n_tokens))
+        for part, n_tokens in zip(parts, counts, strict=True)
+    ]
+
+
+def _fragments(unit: Statement, pieces: Sequence[tuple[int, int]]) -> list[Fragment]:
+    """Split a statement into the given ranges of its text."""
+    given: dict[str, Any] = {field.name: getattr(unit, field.name) for field in fields(unit)}
+    parts: list[Fragment] = []
+    previous_end = 0
+    for start, end in pieces:
+        text = unit.text[start:end]
+        # a row written as "label: value" cannot be mapped to the characters of its line: the first
+        # fragment gets the whole line, the others an empty range at its end
+        changes: dict[str, Any] = {
+            "char_start": unit.char_end if parts else unit.char_start,
+            "n_chars": 0 if parts else unit.n_chars,
+        }
+        if unit.is_verbatim:
+            changes = {
+                "char_start": unit.char_start + start,
+                "char_end": unit.char_start + end,
+                "n_chars": n_text_chars(text),
+            }
+        elif unit.kind is StatementKind.CAPTION:
+            changes["n_chars"] = n_text_chars(text)
+        changes |= {
+            "text": text,
+            "spans": _cut_spans(unit, start, end),
+            "gap": unit.text[previous_end:start] if parts else unit.gap,
+        }
+        parts.append(Fragment(**given | changes))
+        previous_end = end
+    return parts
+
+
+def _cut_spans(unit: Statement, start: int, end: int) -> tuple[Span, ...]:
+    """The spans of a statement's characters `[start, end)`. In a table row written as
+    "label: value" each fragment has the place of the whole row."""
+    if unit.is_verbatim:
+        return clipped_spans(unit.spans, start, end, unit.char_start)
+    if unit.kind is StatementKind.CAPTION:
+        return clipped_spans(unit.spans, start, end, None)
+    return tuple(
+        replace(span, start=0, end=end - start) for span in spans_between(unit.spans, start, end)
+    )
 
 
 class _Titles:
     """The titles of tables and figures that chunks repeat, shortened where they would fill a chunk,
     with their sizes."""
 
-    def __init__(self, runs: Sequence[UnitRun], max_tokens: int, counter: TokenCounter) -> None:
-        titles = sorted({unit.prefix for run in runs for unit in run.units} - {""})
+    def __init__(self, runs: Sequence[Run], max_tokens: int, counter: TokenCounter) -> None:
+        titles = sorted({one.title for run in runs for one in run.statements} - {""})
         self._short: Mapping[str, str] = {
             title: leading_piece(title, max_tokens // _TITLE_SHARE, counter.count_all)
             for title in titles
@@ -112,28 +155,23 @@ class _Titles:
         counts = counter.count_all([as_line(text) for text in shortened])
         self._sizes = {"": 0} | dict(zip(shortened, counts, strict=True))
 
-    def shortened(self, unit: Unit) -> Unit:
-        """The unit with its title shortened."""
-        if not unit.prefix:
+    def shortened(self, unit: Statement) -> Statement:
+        """The statement with its title shortened."""
+        if not unit.title:
             return unit
-        title = self._short[unit.prefix]
+        title = self._short[unit.title]
         return replace(
-            unit, prefix=title, prefix_spans=clipped_spans(unit.prefix_spans, 0, len(title), None)
+            unit, title=title, title_spans=clipped_spans(unit.title_spans, 0, len(title), None)
         )
 
-    def size(self, unit: Unit) -> int:
-        """Tokens of a unit's shortened title, line end included; 0 without a title."""
-        return self._sizes[unit.prefix]
+    def size(self, unit: Statement) -> int:
+        """Tokens of a statement's shortened title, line end included; 0 without a title."""
+        return self._sizes[unit.title]
 
 
 def as_line(prefix: str) -> str:
     """A repeated title with its line end; "" without a title."""
     return f"{prefix}\n" if prefix else ""
-
-
-def _n_body(sized_run: SizedRun) -> int:
-    """The number of units that are not headings."""
-    return sum(unit.kind is not BlockKind.HEADING for unit in sized_run.units)
 
 
 def _merged(members: Sequence[SizedRun]) -> SizedRun:
@@ -145,7 +183,7 @@ def _merged(members: Sequence[SizedRun]) -> SizedRun:
     first = members[0]
     run = first.run
     if len(members) == 1:
-        n_named = len(first.units) - _n_body(first)
+        n_named = sum(unit.is_heading for unit in first.units)
     else:
         path = common_path([member.run.section_path for member in members])
         n_named = sum(1 for _ in takewhile(lambda unit: is_named_by(path, unit), first.units))
@@ -156,14 +194,13 @@ def _merged(members: Sequence[SizedRun]) -> SizedRun:
     return SizedRun(
         run=run,
         units=tuple(unit for member in members for unit in member.units)[n_named:],
-        sizes=tuple(size for member in members for size in member.sizes)[n_named:],
         prefix_sizes=tuple(size for member in members for size in member.prefix_sizes)[n_named:],
     )
 
 
-def is_named_by(path: tuple[str, ...], unit: Unit) -> bool:
+def is_named_by(path: tuple[str, ...], unit: Statement) -> bool:
     """Whether the unit is the heading of one of the sections on a path."""
-    return unit.kind is BlockKind.HEADING and unit.section_path == path[: len(unit.section_path)]
+    return unit.is_heading and unit.section_path == path[: len(unit.section_path)]
 
 
 PATH_SEPARATOR = " > "
@@ -181,7 +218,7 @@ class Rendered:
     units: tuple[ChunkUnit, ...]
 
 
-def rendered(units: Sequence[Unit], prefix: str, n_repeated: int) -> Rendered:
+def rendered(units: Sequence[Statement], prefix: str, n_repeated: int) -> Rendered:
     """Put the text of a chunk together from its units.
 
     prefix: the table's or figure's title that is repeated first, or "". n_repeated: how many of the
@@ -191,13 +228,19 @@ def rendered(units: Sequence[Unit], prefix: str, n_repeated: int) -> Rendered:
     pieces = [as_line(prefix)]
     # `offset` is the length of the text so far
     offset = own_start = len(pieces[0])
-    spans = list(units[0].prefix_spans) if prefix else []
+    spans = list(units[0].title_spans) if prefix else []
     sections: list[SectionPart] = []
     chunk_units: list[ChunkUnit] = []
     if prefix:
         chunk_units.append(
             ChunkUnit(
-                0, len(prefix), UnitKind.CAPTION, units[0].block, units[0].start, units[0].start
+                0,
+                len(prefix),
+                StatementKind.CAPTION,
+                units[0].number,
+                units[0].block,
+                units[0].char_start,
+                units[0].char_start,
             )
         )
     previous_block = None
@@ -219,7 +262,13 @@ def rendered(units: Sequence[Unit], prefix: str, n_repeated: int) -> Rendered:
         _extend(sections, unit, offset if index else 0, offset + len(unit.text))
         chunk_units.append(
             ChunkUnit(
-                offset, offset + len(unit.text), unit.unit_kind, unit.block, unit.start, unit.end
+                offset,
+                offset + len(unit.text),
+                unit.kind,
+                unit.number,
+                unit.block,
+                unit.char_start,
+                unit.char_end,
             )
         )
         previous_block = unit.block
@@ -227,11 +276,11 @@ def rendered(units: Sequence[Unit], prefix: str, n_repeated: int) -> Rendered:
     return Rendered("".join(pieces), own_start, tuple(spans), tuple(sections), tuple(chunk_units))
 
 
-def _extend(sections: list[SectionPart], unit: Unit, start: int, end: int) -> None:
+def _extend(sections: list[SectionPart], unit: Statement, start: int, end: int) -> None:
     """Add a unit, placed at `[start, end)` in the chunk's text, to the last section, or begin a new
     section: where the path changes, and at a heading that follows text."""
     path = PATH_SEPARATOR.join(unit.section_path)
-    is_heading = unit.kind is BlockKind.HEADING
+    is_heading = unit.is_heading
     last = sections[-1] if sections else None
     has_body = last is not None and last.body_start < last.end
     if last is None or last.section_path != path or (is_heading and has_body):
@@ -289,10 +338,11 @@ def planned_chunks(run: SizedRun, settings: ChunkingSettings, limit: int) -> lis
     """
     # as far below the target as the maximum is above it, but at least half of the target
     low = max(2 * settings.target_tokens - settings.max_tokens, settings.target_tokens // 2, 1)
-    leads = _leads(run, settings.overlap_tokens, limit)
+    sizes = [unit.n_tokens for unit in run.units]
+    leads = _leads(run, sizes, settings.overlap_tokens, limit)
     items = [
         Item(size, lead.n_tokens, _cost_before(run.units, index))
-        for index, (size, lead) in enumerate(zip(run.sizes, leads, strict=True))
+        for index, (size, lead) in enumerate(zip(sizes, leads, strict=True))
     ]
     cuts = choose_cuts(items, Window(min(low, max(limit, 1)), limit))
     planned = (_planned(run, leads[first], first, last) for first, last in cuts)
@@ -305,13 +355,9 @@ def _planned(run: SizedRun, lead: Lead, first: int, last: int) -> PlannedChunk |
     Headings at its end are left out: they belong to the next chunk. Headings at its beginning are
     left out if the section path names them.
     """
-    while last > first and run.units[last - 1].kind is BlockKind.HEADING:
+    while last > first and run.units[last - 1].is_heading:
         last -= 1
-    body_paths = [
-        unit.section_path
-        for unit in run.units[lead.first : last]
-        if unit.kind is not BlockKind.HEADING
-    ]
+    body_paths = [unit.section_path for unit in run.units[lead.first : last] if not unit.is_heading]
     if not body_paths:
         return None
     path = common_path(list(dict.fromkeys(body_paths)))
@@ -324,25 +370,25 @@ def _planned(run: SizedRun, lead: Lead, first: int, last: int) -> PlannedChunk |
     )
 
 
-def _leads(run: SizedRun, overlap_tokens: int, limit: int) -> list[Lead]:
+def _leads(run: SizedRun, sizes: Sequence[int], overlap_tokens: int, limit: int) -> list[Lead]:
     """For each unit, what a chunk repeats if its own text begins there: the last sentences of the
     same section, or the title of the unit's table or figure."""
-    tokens_before = [0, *accumulate(run.sizes)]
+    tokens_before = [0, *accumulate(sizes)]
     leads = [Lead(0)] if run.units else []  # nothing is before the first unit
     prose_start = 0
     for index in range(1, len(run.units)):
-        unit, previous, room = run.units[index], run.units[index - 1], limit - run.sizes[index]
+        unit, previous, room = run.units[index], run.units[index - 1], limit - sizes[index]
         # only sentences without an interruption before this unit can be repeated
         if (
-            previous.kind not in PROSE
-            or previous.is_fragment
+            previous.block_kind not in _PROSE
+            or isinstance(previous, Fragment)
             or previous.section_path != unit.section_path
         ):
             prose_start = index
-        if unit.prefix and previous.block == unit.block and run.prefix_sizes[index] <= room:
+        if unit.title and previous.block == unit.block and run.prefix_sizes[index] <= room:
             # within a table or figure: its title
-            leads.append(Lead(index, unit.prefix, run.prefix_sizes[index]))
-        elif unit.kind not in PROSE or unit.is_fragment:
+            leads.append(Lead(index, unit.title, run.prefix_sizes[index]))
+        elif unit.block_kind not in _PROSE or isinstance(unit, Fragment):
             leads.append(Lead(index))  # nothing
         else:
             # the last sentences that fit the overlap; `first` is the first of them
@@ -354,7 +400,7 @@ def _leads(run: SizedRun, overlap_tokens: int, limit: int) -> list[Lead]:
     return leads
 
 
-def _cost_before(units: Sequence[Unit], index: int) -> float:
+def _cost_before(units: Sequence[Statement], index: int) -> float:
     """Cost of a cut before `units[index]`; 0 before the first unit."""
     if index == 0:
         return 0.0
@@ -362,15 +408,16 @@ def _cost_before(units: Sequence[Unit], index: int) -> float:
     return boundary_cost(before.text, after.text, _rank(before, after))
 
 
-def _rank(before: Unit, after: Unit) -> Rank:
+def _rank(before: Statement, after: Statement) -> Rank:
     """Rank of a cut between two neighbouring units."""
     are_of_one_block = before.block == after.block
-    if before.kind is BlockKind.HEADING or before.text.endswith(":"):
+    if before.is_heading or before.text.endswith(":"):
         return Rank.HELD_TOGETHER
-    if after.kind is BlockKind.HEADING or before.section_path != after.section_path:
+    if after.is_heading or before.section_path != after.section_path:
         return Rank.SECTION_END
-    if BlockKind.FORMULA in (before.kind, after.kind):
+    if StatementKind.FORMULA in (before.kind, after.kind):
         return Rank.HELD_TOGETHER
-    if are_of_one_block and (before.is_caption or (before.is_fragment and after.is_fragment)):
+    are_fragments = isinstance(before, Fragment) and isinstance(after, Fragment)
+    if are_of_one_block and (before.kind is StatementKind.CAPTION or are_fragments):
         return Rank.HELD_TOGETHER
     return Rank.UNIT_END if are_of_one_block else Rank.BLOCK_END

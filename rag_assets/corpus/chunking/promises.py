@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rag_assets.core.domain import TITLE_PAGE_HEADING, BlockKind, Zone
+from rag_assets.core.domain import TITLE_PAGE_HEADING, StatementKind, Zone
 from rag_assets.core.paper_tables import QuarantinedPaper, none_quarantined
 from rag_assets.core.promises import Offenders, Promise
 from rag_assets.core.settings import ChunkingSettings
@@ -90,7 +90,7 @@ _MOST_LOST_SHARE, _NEGLIGIBLE_CHARS = 0.02, 20
 hyphen is more than 2 %."""
 
 
-def text_accounts(chunks: pa.Table, blocks: pa.Table, index: pa.Table) -> list[dict[str, Any]]:
+def text_accounts(chunks: pa.Table, statements: pa.Table, index: pa.Table) -> list[dict[str, Any]]:
     """One row of character counts per parsed paper; the paper that lost the largest share comes
     first.
 
@@ -100,7 +100,7 @@ def text_accounts(chunks: pa.Table, blocks: pa.Table, index: pa.Table) -> list[d
     dropped as running headers and footers. n_in_chunks: characters in chunks, each counted once.
     n_lost: characters that did not get from the source into blocks, or from blocks into chunks.
     """
-    in_blocks = _block_counts(blocks)
+    in_blocks = _text_counts(statements)
     summed = chunks.group_by("paper_id").aggregate([("n_own_chars", "sum")])
     in_chunks = {row["paper_id"]: row["n_own_chars_sum"] for row in summed.to_pylist()}
     parsed = index.filter(pc.equal(index["status"], "parsed")).select(
@@ -141,14 +141,14 @@ def lost_text(accounts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def _block_counts(blocks: pa.Table) -> dict[str, dict[str, int]]:
-    """Characters of each paper's blocks, by paper_id and by the names in `_COUNTS`."""
-    summed = blocks.group_by(["paper_id", "zone", "kind"]).aggregate([("n_chars", "sum")])
+def _text_counts(statements: pa.Table) -> dict[str, dict[str, int]]:
+    """Characters of each paper's statements, by paper_id and by the names in `_COUNTS`."""
+    summed = statements.group_by(["paper_id", "zone", "kind"]).aggregate([("n_chars", "sum")])
     counts: dict[str, dict[str, int]] = {}
     for row in summed.to_pylist():
         if row["zone"] == Zone.BACK:
             name = "n_back_matter"
-        elif row["kind"] == BlockKind.HEADING:
+        elif row["kind"] == StatementKind.HEADING:
             name = "n_heading"
         else:
             name = "n_in_blocks"
@@ -202,13 +202,13 @@ def outside_token_bounds(chunks: pa.Table, settings: ChunkingSettings) -> pa.Tab
     return chunks.filter(pc.or_(pc.less(n_tokens, 1), pc.greater(n_tokens, settings.max_tokens)))
 
 
-def from_back_matter(chunks: pa.Table, blocks: pa.Table) -> pa.Table:
-    """Chunks whose range in the document shares a character with a block of the back matter."""
-    back = blocks.filter(pc.equal(blocks["zone"], str(Zone.BACK)))
+def from_back_matter(chunks: pa.Table, statements: pa.Table) -> pa.Table:
+    """Chunks whose range in the paper's text shares a character with a statement of the back
+    matter."""
+    back = statements.filter(pc.equal(statements["zone"], str(Zone.BACK)))
     ranges: dict[str, list[tuple[int, int]]] = {}
-    for row in back.select(["paper_id", "char_start", "text"]).to_pylist():
-        start = row["char_start"]
-        ranges.setdefault(row["paper_id"], []).append((start, start + len(row["text"])))
+    for row in back.select(["paper_id", "char_start", "char_end"]).to_pylist():
+        ranges.setdefault(row["paper_id"], []).append((row["char_start"], row["char_end"]))
     overlaps = [
         any(
             row["char_start"] < end and start < row["char_end"]
@@ -247,17 +247,24 @@ def longer_than_model_reads(passages: pa.Table, max_tokens: int) -> pa.Table:
 
 
 def broken_by_chunks(
-    chunks: pa.Table, blocks: pa.Table, settings: ChunkingSettings
+    chunks: pa.Table, statements: pa.Table, settings: ChunkingSettings
 ) -> Iterator[str]:
     """The promises that the chunks of one paper break. Each is a phrase that follows the file's
     name: "has 2 chunks with the same id as another (ids_unique)"."""
-    if not len(chunks) and pc.any(blocks["is_indexable"]).as_py():
+    in_chunks = pc.and_(
+        pc.not_equal(statements["kind"], str(StatementKind.HEADING)),
+        pc.not_equal(statements["zone"], str(Zone.BACK)),
+    )
+    if not len(chunks) and pc.any(in_chunks).as_py():
         yield "has text but no chunk"
     unbounded = f"without a token or with more than {settings.max_tokens} (token_bounds)"
     for rows, problem in (
         (outside_token_bounds(chunks, settings), unbounded),
         (repeated_ids(chunks, "chunk_id"), "with the same id as another (ids_unique)"),
-        (from_back_matter(chunks, blocks), "that reach into its reference list (no_back_matter)"),
+        (
+            from_back_matter(chunks, statements),
+            "that reach into its reference list (no_back_matter)",
+        ),
         (with_half_a_page_range(chunks), "with only one end of their page range (pages_whole)"),
     ):
         if len(rows):

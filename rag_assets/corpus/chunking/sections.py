@@ -1,4 +1,4 @@
-"""Groups the blocks of a paper into runs: blocks of one section that may share a chunk.
+"""Groups the statements of a paper into runs: those of one section that may share a chunk.
 
 A run ends where the section, the zone or the author (people or a model) changes, and at back
 matter. A chunk of one section has the heading as its section title, not in its text. Runs keep
@@ -10,158 +10,100 @@ near ones the shorter. Never merged are sections without a common heading, runs 
 or authors, and runs with back matter between them.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import groupby, pairwise, takewhile
 
-from rag_assets.core.domain import BLOCK_SEPARATOR, Block, BlockKind, Zone
+from rag_assets.core.domain import Statement, Zone
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import ChunkingSettings
-from rag_assets.corpus.chunking.units import (
-    PlacedBlock,
-    Unit,
-    figure_units,
-    line_units,
-    row_units,
-    sentence_units,
-    whole_unit,
-)
-
-STRATEGIES: dict[BlockKind, Callable[[PlacedBlock], list[Unit]]] = {
-    BlockKind.HEADING: whole_unit,
-    BlockKind.PARAGRAPH: sentence_units,
-    BlockKind.FOOTNOTE: sentence_units,
-    BlockKind.FORMULA: whole_unit,
-    BlockKind.LIST: line_units,
-    BlockKind.CODE: line_units,
-    BlockKind.TABLE: row_units,
-    BlockKind.FIGURE: figure_units,
-}
 
 
 @dataclass(frozen=True)
-class UnitRun:
-    """Consecutive units that may share a chunk."""
+class Run:
+    """Consecutive statements that may share a chunk."""
 
     section_id: str
     section_path: tuple[str, ...]
     """Titles of the sections around it, outermost first."""
     zone: Zone
     is_generated: bool
-    units: tuple[Unit, ...]
-    headings: tuple[Unit, ...] = ()
+    statements: tuple[Statement, ...]
+    headings: tuple[Statement, ...] = ()
     """The headings between this run and the run before."""
     follows: bool = False
     """Whether only headings are between this run and the run before, and both have the same zone
     and author."""
 
 
-def read_runs(paper_id: str, blocks: Sequence[Block]) -> list[UnitRun]:
-    """The runs of a paper in reading order. The `gap` of each unit and heading is the text between
-    it and the unit before."""
-    reader = _RunReader(paper_id, BLOCK_SEPARATOR.join(block.text for block in blocks))
-    for placed in _placed(blocks):
-        reader.read(placed)
+def read_runs(paper_id: str, statements: Sequence[Statement]) -> list[Run]:
+    """The runs of a paper in reading order. statements: all of the paper."""
+    reader = _RunReader(paper_id)
+    for _, of_block in groupby(statements, key=lambda one: one.block):
+        reader.read(list(of_block))
     reader.close()
     return reader.runs
 
 
 class _RunReader:
-    """Collects blocks into runs. `read` takes one block after another; `close` ends the last
-    run."""
+    """Collects the statements of blocks into runs. `close` ends the last run."""
 
-    def __init__(self, paper_id: str, document: str) -> None:
-        self.runs: list[UnitRun] = []
+    def __init__(self, paper_id: str) -> None:
+        self.runs: list[Run] = []
         self._paper_id = paper_id
-        self._document = document
-        self._run: list[PlacedBlock] = []
-        self._headings: list[PlacedBlock] = []
+        self._run: list[Statement] = []
+        self._headings: list[Statement] = []
         # whether the next run cannot be merged with the one before
         self._is_after_gap = True
         # two sections of the same path are told apart by the number of headings
         self._n_headings: dict[tuple[str, ...], int] = {}
 
-    def read(self, placed: PlacedBlock) -> None:
-        """Add a block to the current run, or end the run at a heading, at text that is not searched
-        (back matter), or where section, zone or author changes."""
-        block = placed.block
-        if block.is_indexable:
-            if self._run and _run_key(self._run[0].block) != _run_key(block):
-                self.close()
-            self._run.append(placed)
-        elif block.kind is BlockKind.HEADING:
-            if block.text.strip():
-                self.close()
-                self._headings.append(placed)
-            self._n_headings[block.section_path] = self._n_headings.get(block.section_path, 0) + 1
-        elif block.text.strip():  # text that is not searched
+    def read(self, of_block: Sequence[Statement]) -> None:
+        """Add the statements of a block to the current run, or end the run at a heading, at text
+        that is not searched (back matter), or where section, zone or author changes."""
+        first = of_block[0]
+        if first.is_heading:
+            self.close()
+            self._headings.append(first)
+            self._n_headings[first.section_path] = self._n_headings.get(first.section_path, 0) + 1
+        elif first.zone is Zone.BACK:
             self.close()
             self._headings.clear()
             self._is_after_gap = True
+        else:
+            if self._run and _run_key(self._run[0]) != _run_key(first):
+                self.close()
+            self._run += of_block
 
     def close(self) -> None:
         """End the current run and add it to `runs`."""
         if not self._run:
             return
-        first = self._run[0].block
+        first = self._run[0]
         previous = self.runs[-1] if self.runs and not self._is_after_gap else None
-        headings = (
-            []
-            if first.is_generated
-            else [heading for heading in self._headings if heading.block.zone is first.zone]
-        )
-        run = UnitRun(
-            section_id=_section_id(
-                self._paper_id, first.section_path, self._n_headings.get(first.section_path, 1)
-            ),
-            section_path=first.section_path,
-            zone=first.zone,
-            is_generated=first.is_generated,
-            units=(),
-            follows=previous is not None
-            and (previous.zone, previous.is_generated) == (first.zone, first.is_generated)
-            and len(headings) == len(self._headings),
-        )
-        end = previous.units[-1].end if previous and run.follows else None
-        units = self._units([*headings, *self._run], end)
-        n_headings = sum(unit.kind is BlockKind.HEADING for unit in units)
+        headings = [one for one in self._headings if one.zone is first.zone]
+        if first.is_generated:
+            headings = []
+        occurrence = self._n_headings.get(first.section_path, 1)
         self.runs.append(
-            replace(run, headings=tuple(units[:n_headings]), units=tuple(units[n_headings:]))
+            Run(
+                section_id=_section_id(self._paper_id, first.section_path, occurrence),
+                section_path=first.section_path,
+                zone=first.zone,
+                is_generated=first.is_generated,
+                statements=tuple(self._run),
+                headings=tuple(headings),
+                follows=previous is not None
+                and (previous.zone, previous.is_generated) == (first.zone, first.is_generated)
+                and len(headings) == len(self._headings),
+            )
         )
         self._run, self._headings, self._is_after_gap = [], [], False
 
-    def _units(self, placed: Sequence[PlacedBlock], previous_end: int | None) -> list[Unit]:
-        """The units of consecutive blocks. Each block's first unit gets the text between it and the
-        unit before as its `gap`.
 
-        previous_end: document offset where the unit before them ends; None if the first unit
-        follows nothing, so that it gets no gap.
-        """
-        units: list[Unit] = []
-        for placed_block in placed:
-            block_units = STRATEGIES[placed_block.block.kind](placed_block)
-            if block_units and previous_end is not None:
-                # text in between, such as a header of a table that makes no unit, is left out
-                between = self._document[previous_end : block_units[0].start]
-                block_units[0] = replace(
-                    block_units[0], gap=BLOCK_SEPARATOR if between.strip() else between
-                )
-            units += block_units
-            previous_end = units[-1].end if units else previous_end
-        return units
-
-
-def _run_key(block: Block) -> tuple[tuple[str, ...], Zone, bool]:
-    """What all blocks of a run have in common."""
-    return block.section_path, block.zone, block.is_generated
-
-
-def _placed(blocks: Sequence[Block]) -> Iterator[PlacedBlock]:
-    """Each block with its index and its offset in the document."""
-    offset = 0
-    for index, block in enumerate(blocks):
-        yield PlacedBlock(block, index, offset)
-        offset += len(block.text) + len(BLOCK_SEPARATOR)
+def _run_key(statement: Statement) -> tuple[tuple[str, ...], Zone, bool]:
+    """What all statements of a run have in common."""
+    return statement.section_path, statement.zone, statement.is_generated
 
 
 def _section_id(paper_id: str, path: tuple[str, ...], occurrence: int) -> str:
@@ -183,7 +125,7 @@ class _Group:
 
 
 def merged_runs(
-    runs: Sequence[UnitRun], n_tokens: Sequence[int], settings: ChunkingSettings
+    runs: Sequence[Run], n_tokens: Sequence[int], settings: ChunkingSettings
 ) -> list[tuple[int, int]]:
     """Decide which runs are chunked together: ranges `[first, last)`, in order; every run is in
     one.
@@ -216,7 +158,7 @@ def merged_runs(
         # every run of a section gets the size of the whole section: a section is short or not
         section = list(members)
         n_section = sum(n_tokens[index] for index in section)
-        n_chars = sum(len(unit.text) for index in section for unit in runs[index].units)
+        n_chars = sum(len(one.text) for index in section for one in runs[index].statements)
         groups += [
             _Group(index, index + 1, runs[index].section_path, n_section, n_chars)
             for index in section

@@ -76,7 +76,14 @@ def quarantined_files(settings: Settings) -> list[dict[str, Any]]:
     ]
     uncut = [
         {"paper_id": paper.paper_id, "file": paper.file_path, "reason": paper.error}
-        for table in (paths.chunks, paths.passages, paths.profiles, paths.references, paths.vectors)
+        for table in (
+            paths.statements,
+            paths.chunks,
+            paths.passages,
+            paths.profiles,
+            paths.references,
+            paths.vectors,
+        )
         for paper in quarantined_by(table)
     ]
     return unread + uncut

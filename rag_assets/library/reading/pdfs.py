@@ -23,7 +23,7 @@ from rag_assets.core.domain import (
     Chunk,
     SourceFormat,
     Span,
-    UnitKind,
+    StatementKind,
     all_boxes,
     spans_between,
 )
@@ -264,7 +264,7 @@ def _pictures(chunk: Chunk, start: int, spans: Sequence[Span]) -> Iterator[Box]:
     """The places of the figures whose caption is quoted: our own reader of PDFs gives a run of text
     one box, and a caption those of its figures after it."""
     is_row = any(
-        unit.kind is UnitKind.ROW for unit in chunk.units if unit.start <= start < unit.end
+        unit.kind is StatementKind.ROW for unit in chunk.units if unit.start <= start < unit.end
     )
     if chunk.source == SourceFormat.PDF and not is_row:
         for span in spans:

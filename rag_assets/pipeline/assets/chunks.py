@@ -1,4 +1,4 @@
-"""Assets between blocks and indexes: `chunks` (what answers cite), `chunk_stats` (how the papers were
+"""Assets between statements and indexes: `chunks` (what answers cite), `chunk_stats` (how the papers were
 cut, in figures and pictures), `summaries` of chunks, `passages` (what is searched), `profiles` (what
 a question names a paper by) and `references` (the works that each paper cites).
 """
@@ -11,7 +11,6 @@ import dagster as dg
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rag_assets.core.domain import Zone
 from rag_assets.core.incremental import fingerprint, read_sealed
 from rag_assets.core.kept import kept_file
 from rag_assets.core.paper_tables import PapersUpdate, PaperTable, update_to
@@ -30,6 +29,7 @@ from rag_assets.core.tables import (
     PASSAGES,
     PROFILES,
     REFERENCES,
+    STATEMENTS,
     SUMMARIES,
     rows_without,
 )
@@ -107,7 +107,7 @@ from rag_assets.search.embedding.providers import embedder_facts
 @checked_asset(
     "chunks",
     CHUNK_PROMISES,
-    deps=[corpus.blocks, corpus.parsed_index],
+    deps=[corpus.statements, corpus.parsed_index],
     kinds={"parquet"},
     version=CHUNKER_VERSION,
 )
@@ -120,18 +120,19 @@ def chunks(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Wor
     is merged with its neighbours. Tables and figures share chunks with the text around them.
     """
     paths = settings.paths
-    index, blocks = (
+    index, statements = (
         PaperTable.required(paths.parsed_index, PARSED_INDEX),
-        PaperTable.required(paths.blocks, BLOCKS),
+        PaperTable.required(paths.statements, STATEMENTS),
     )
     tokenizer = settings.chunking.tokenizer
 
     def update(published: PaperTable) -> PapersUpdate:
         spread = within(settings.parsing.limits, workforce)
-        return update_chunks(published, blocks, settings.chunking, token_counter(tokenizer), spread)
+        counter = token_counter(tokenizer)
+        return update_chunks(published, statements, settings.chunking, counter, spread)
 
     def audit(draft: PaperTable) -> TableAudit:
-        return _audit(draft, blocks, required_table(paths.parsed_index), settings)
+        return _audit(draft, statements, required_table(paths.parsed_index), settings)
 
     yield from brought_up_to_date(
         PaperTable.published(paths.chunks, CHUNKS),
@@ -139,7 +140,7 @@ def chunks(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Wor
         audit,
         provenance={"settings": settings.chunking.fingerprint(), "tokenizer": tokenizer},
         settings=["chunking"],
-        follows_from=[index.checksums, blocks.checksums],
+        follows_from=[index.checksums, statements.checksums],
     )
 
 
@@ -149,18 +150,7 @@ _COUNTED = [
 ]  # fmt: skip
 """Columns of chunks without texts."""
 _PREVIEWED = ["chunk_id", "n_tokens", "page_start", "page_end", "section_path", "text"]
-_FROM_BLOCKS = {
-    name: [("blocks", name)]
-    for name in (
-        "paper_id",
-        "text",
-        "page_start",
-        "page_end",
-        "section_path",
-        "source",
-        "file_path",
-    )
-}
+_FROM_STATEMENTS = {name: [("statements", name)] for name in corpus.KEPT_COLUMNS}
 _FROM_CHUNKS = {
     name: [("chunks", name)]
     for name in ("paper_id", "chunk_id", "text", "page_start", "page_end", "section_path")
@@ -170,26 +160,23 @@ _FROM_CHUNKS = {
 
 def _audit(
     draft: PaperTable,
-    blocks: PaperTable,
+    statements: PaperTable,
     index: pa.Table,
     settings: Settings,
 ) -> TableAudit:
     """Texts are read file by file, everything else of all chunks."""
     quarantined = draft.manifest.quarantined
     used = rows_without(index, [paper.paper_id for paper in quarantined])
-    counted, back = [], []
-    for part in blocks.parts(["paper_id", "zone", "kind", "n_chars", "char_start", "text"]):
-        counted.append(part.select(["paper_id", "zone", "kind", "n_chars"]))
-        back.append(part.filter(pc.equal(part["zone"], str(Zone.BACK))))
-    chunks, in_blocks = draft.columns(_COUNTED).sort_by("paper_id"), pa.concat_tables(counted)
-    accounts = text_accounts(chunks, in_blocks, used)
+    placed = statements.columns(["paper_id", "zone", "kind", "n_chars", "char_start", "char_end"])
+    chunks = draft.columns(_COUNTED).sort_by("paper_id")
+    accounts = text_accounts(chunks, placed, used)
     texts = map(reading_as_references, draft.parts(["chunk_id", "section_title", "text"]))
     like_references = [
         row for part in texts for row in part.select(["chunk_id", "section_title"]).to_pylist()
     ]
     candidate = ChunksCandidate(
         chunks,
-        pa.concat_tables(back),
+        placed,
         like_references,
         settings.chunking,
         quarantined,
@@ -197,7 +184,7 @@ def _audit(
     )
     return TableAudit(
         check_all(CHUNK_PROMISES, candidate),
-        lineage(_FROM_BLOCKS),
+        lineage(_FROM_STATEMENTS),
         {
             "preview": first_rows(draft, _PREVIEWED),
             "text": markdown_table(accounts),
@@ -351,7 +338,11 @@ def _summarised(settings: Settings, models: Connections, published: pa.Table) ->
 
 
 @checked_asset(
-    "index", REFERENCE_PROMISES, deps=[corpus.blocks], kinds={"parquet"}, version=REFERENCES_VERSION
+    "index",
+    REFERENCE_PROMISES,
+    deps=[corpus.statements],
+    kinds={"parquet"},
+    version=REFERENCES_VERSION,
 )
 def references(
     settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Workforce]
@@ -362,7 +353,7 @@ def references(
     An answer says of a quoted sentence whether it reports the works it refers to.
     """
     paths = settings.paths
-    blocks = PaperTable.required(paths.blocks, BLOCKS)
+    statements = PaperTable.required(paths.statements, STATEMENTS)
 
     def audit(draft: PaperTable) -> TableAudit:
         entries = draft.columns(["number", "mentions"])
@@ -378,7 +369,7 @@ def references(
         return TableAudit(
             check_all(
                 REFERENCE_PROMISES,
-                EachPaperCandidate(draft.papers, blocks.papers, draft.manifest.quarantined),
+                EachPaperCandidate(draft.papers, statements.papers, draft.manifest.quarantined),
             ),
             facts,
             {"entries": markdown_table(first)},
@@ -387,11 +378,11 @@ def references(
     yield from brought_up_to_date(
         PaperTable.published(paths.references, REFERENCES),
         lambda published: update_references(
-            published, blocks, within(settings.parsing.limits, workforce)
+            published, statements, within(settings.parsing.limits, workforce)
         ),
         audit,
         provenance={"references": REFERENCES_VERSION},
-        follows_from=[blocks.checksums],
+        follows_from=[statements.checksums],
     )
 
 

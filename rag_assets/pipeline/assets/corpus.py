@@ -1,5 +1,5 @@
-"""Assets from files to blocks: `parsed_index` (which papers, how they were read), `papers` (their
-bibliographic records) and `blocks` (what they say)."""
+"""Assets from files to statements: `parsed_index` (which papers, how they were read), `papers` (their
+bibliographic records), `blocks` (what they say) and `statements` (what they say, piece by piece)."""
 
 import logging
 from collections import Counter
@@ -16,7 +16,15 @@ from rag_assets.core.paper_tables import PapersUpdate, PaperTable, update_to
 from rag_assets.core.promises import check_all, nothing_withholds
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import read_columns, required_table, rows_of_any_version
-from rag_assets.core.tables import BLOCKS, PAPERS, PARSED_INDEX, fingerprints_by_paper
+from rag_assets.core.tables import (
+    BLOCKS,
+    PAPERS,
+    PARSED_INDEX,
+    STATEMENTS,
+    fingerprints_by_paper,
+    rows_without,
+)
+from rag_assets.core.text.tokens import token_counter
 from rag_assets.core.workforce.workforce import Workforce, within
 from rag_assets.corpus.records.libraries import Libraries
 from rag_assets.corpus.records.published import title_pages
@@ -26,6 +34,12 @@ from rag_assets.corpus.records.update import (
     RECORDS_VERSION,
     PapersCandidate,
     update_papers,
+)
+from rag_assets.corpus.statements.making import (
+    STATEMENT_PROMISES,
+    STATEMENTS_VERSION,
+    StatementsCandidate,
+    update_statements,
 )
 from rag_assets.library.paper_uploads import PaperTrash
 from rag_assets.parsing import corpus
@@ -52,6 +66,7 @@ from rag_assets.pipeline.assets.paper_tables import (
     TableAudit,
     brought_up_to_date,
     checksums,
+    first_rows,
     lineage,
 )
 from rag_assets.pipeline.assets.previews import MOST_ROWS, markdown_table, short_id, table
@@ -153,6 +168,65 @@ def blocks(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Wor
 
 _FROM_INDEX = {name: [("parsed_index", name)] for name in ("paper_id", "source", "file_path")}
 """Columns of blocks, and what they are made of."""
+
+
+@checked_asset(
+    "corpus",
+    STATEMENT_PROMISES,
+    deps=[blocks],
+    kinds={"parquet"},
+    version=STATEMENTS_VERSION,
+)
+def statements(
+    settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Workforce]
+) -> Outcome:
+    """What each paper says, piece by piece: sentences, table rows with their labels, list items,
+    captions; `data/cache/statements.parquet`.
+
+    A statement is never cut when it is searched, quoted or marked on a page.
+    """
+    paths = settings.paths
+    made_of = PaperTable.required(paths.blocks, BLOCKS)
+    tokenizer = settings.chunking.tokenizer
+
+    def update(published: PaperTable) -> PapersUpdate:
+        spread = within(settings.parsing.limits, workforce)
+        return update_statements(published, made_of, token_counter(tokenizer), spread)
+
+    def audit(draft: PaperTable) -> TableAudit:
+        quarantined = draft.manifest.quarantined
+        made = draft.columns(["paper_id", "number", "kind", "block", "n_chars", "page_start"])
+        in_blocks = made_of.columns(["paper_id", "ordinal", "n_chars", "page_start"])
+        used = rows_without(in_blocks, [paper.paper_id for paper in quarantined])
+        kinds = Counter(made["kind"].to_pylist())
+        return TableAudit(
+            check_all(STATEMENT_PROMISES, StatementsCandidate(made, used, quarantined)),
+            {f"n_{kind}": count for kind, count in sorted(kinds.items())} | lineage(_FROM_BLOCKS),
+            {"preview": first_rows(draft, _STATEMENT_PREVIEW)},
+        )
+
+    yield from brought_up_to_date(
+        PaperTable.published(paths.statements, STATEMENTS),
+        update,
+        audit,
+        provenance={"tokenizer": tokenizer},
+        settings=["chunking"],
+        follows_from=[made_of.checksums],
+    )
+
+
+_STATEMENT_PREVIEW = ["paper_id", "number", "kind", "page_start", "section_path", "text"]
+KEPT_COLUMNS = (
+    "paper_id",
+    "text",
+    "page_start",
+    "page_end",
+    "section_path",
+    "source",
+    "file_path",
+)
+"""Columns of blocks that statements and chunks also have."""
+_FROM_BLOCKS = {name: [("blocks", name)] for name in KEPT_COLUMNS}
 
 
 def _removal(updated: pa.Table, settings: Settings) -> Removal:

@@ -45,7 +45,7 @@ class CitedWorks:
             self._papers_of_rows = (
                 references.columns(["paper_id"])["paper_id"].combine_chunks().dictionary_encode()
             )
-        self._works_by_sentence = lru_cache(_PAPERS_KEPT)(self._read_works)
+        self._works_by_statement = lru_cache(_PAPERS_KEPT)(self._read_works)
 
     @cached_property
     def _numbers_of_papers(self) -> dict[str, int]:
@@ -101,27 +101,24 @@ class CitedWorks:
         return self._rows(np.from_dlpack(pc.indices_nonzero(holds.combine_chunks()))[:most])
 
     def _reports(self, chunk: Chunk) -> Iterator[ReportedFinding]:
-        """The parts of a chunk's units that lie in a sentence which reports other works."""
-        for (start, end), works in self._works_by_sentence(chunk.paper_id).items():
-            for unit in chunk.units:
-                if unit.char_start < end and unit.char_end > start:
-                    # From an offset in the paper's text to the same in the chunk's text.
-                    shift = unit.start - unit.char_start
-                    yield ReportedFinding(
-                        max(unit.start, start + shift), min(unit.end, end + shift), tuple(works)
-                    )
+        """The units of a chunk whose statement reports other works."""
+        works_by_statement = self._works_by_statement(chunk.paper_id)
+        for unit in chunk.units:
+            if works := works_by_statement.get(unit.statement):
+                yield ReportedFinding(unit.start, unit.end, tuple(works))
 
-    def _read_works(self, paper_id: str) -> dict[tuple[int, int], list[CitedWork]]:
-        """The works that each reporting sentence of a paper refers to. A key is the start and end
-        of the sentence in the paper's text."""
+    def _read_works(self, paper_id: str) -> dict[int, list[CitedWork]]:
+        """The works that each reporting statement of a paper refers to, by its number."""
         number = self._numbers_of_papers.get(paper_id, -1)  # -1: no row has it
-        found: dict[tuple[int, int], list[CitedWork]] = {}
+        found: dict[int, list[CitedWork]] = {}
         for row in self._rows(
             np.flatnonzero(np.from_dlpack(self._papers_of_rows.indices) == number)
         ):
-            for span in _reporting_spans(row):
-                found.setdefault(span, []).append(self._work(paper_id, row["text"]))
-        return dict(sorted(found.items()))
+            for mention in row["mentions"]:
+                if mention["is_reported"]:
+                    work = self._work(paper_id, row["text"])
+                    found.setdefault(mention["statement"], []).append(work)
+        return found
 
     def _rows(self, numbers: npt.ArrayLike) -> list[dict[str, Any]]:
         return self._references.values(numbers, pa.Table.to_pylist) if self._references else []
@@ -145,10 +142,3 @@ def _is_author(given: Sequence[str], family: str, entry: str) -> bool:
         if word.casefold() == family.casefold() and initials <= {name[0] for name in nearby}:
             return True
     return False
-
-
-def _reporting_spans(row: dict[str, Any]) -> list[tuple[int, int]]:
-    """Start and end of each sentence that reports the work of this row."""
-    return [
-        (mention["start"], mention["end"]) for mention in row["mentions"] if mention["is_reported"]
-    ]

@@ -9,7 +9,7 @@ from rag_assets.answering.drafts import Background, DraftAnswer
 from rag_assets.answering.model.answerer import HostedAnswerer
 from rag_assets.answering.model.compression import LEFT_OUT, CompressedAnswerer, nearest_units
 from rag_assets.answering.opening import open_answerer
-from rag_assets.core.domain import Context, ContextPassage, ContextUnit, UnitKind
+from rag_assets.core.domain import Context, ContextPassage, ContextUnit, StatementKind
 from rag_assets.core.settings import AnsweringSettings, Settings
 from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.hosted.access import ModelName
@@ -30,7 +30,7 @@ TABLE = "Group; Ferritin fall\nRunners; 12%\nSwimmers; 0%\nRowers; 3%"
 
 def of_sentences(text: str, paper_id: str = "trial") -> Context:
     units = tuple(
-        ContextUnit(start, end, UnitKind.SENTENCE, 0) for start, end in sentence_spans(text)
+        ContextUnit(start, end, StatementKind.SENTENCE, 0) for start, end in sentence_spans(text)
     )
     return of_units(text, paper_id, units)
 
@@ -45,7 +45,8 @@ def of_rows(text: str) -> Context:
     ends = [match.end() for match in re.finditer(r"[^\n]+", text)][1:]
     starts = [0, *(end + 1 for end in ends[:-1])]
     units = tuple(
-        ContextUnit(start, end, UnitKind.ROW, 0) for start, end in zip(starts, ends, strict=True)
+        ContextUnit(start, end, StatementKind.ROW, 0)
+        for start, end in zip(starts, ends, strict=True)
     )
     return of_units(text, "table", units)
 

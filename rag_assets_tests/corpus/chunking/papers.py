@@ -7,8 +7,17 @@ import pyarrow as pa
 
 from rag_assets.core.domain import BLOCK_SEPARATOR, Block, BlockKind, Box, Cell, Chunk, Span, Zone
 from rag_assets.core.settings import ChunkingSettings
-from rag_assets.core.tables import BLOCKS, block_rows, to_table
+from rag_assets.core.tables import (
+    BLOCKS,
+    STATEMENTS,
+    block_rows,
+    blocks_from,
+    by_paper,
+    statement_rows,
+    to_table,
+)
 from rag_assets.corpus.chunking.chunker import chunk_paper
+from rag_assets.corpus.statements.making import statements_of
 
 SMALL = ChunkingSettings(
     target_tokens=40, max_tokens=50, overlap_tokens=8, min_tokens=3, min_chars=10
@@ -65,9 +74,9 @@ def document_text(blocks: Sequence[Block]) -> str:
 
 
 def chunked(blocks: Sequence[Block], settings: ChunkingSettings = SMALL) -> list[Chunk]:
-    return chunk_paper(
-        "smith2020", blocks, "smith2020.tei.xml", "tei", settings, WordCounter(), "f"
-    )
+    counter = WordCounter()
+    statements = statements_of(blocks, counter)
+    return chunk_paper("smith2020", statements, "smith2020.tei.xml", "tei", settings, counter, "f")
 
 
 def blocks_table(papers: dict[str, Sequence[Block]]) -> pa.Table:
@@ -86,6 +95,17 @@ def blocks_table(papers: dict[str, Sequence[Block]]) -> pa.Table:
         }
         rows += block_rows(blocks, common, starts)
     return to_table(rows, BLOCKS)
+
+
+def statements_table(blocks: pa.Table) -> pa.Table:
+    """As the statements asset writes it of a table of blocks; fingerprints are those of the
+    blocks."""
+    rows = []
+    for paper_id, of_paper in by_paper(blocks):
+        common = of_paper.select(["file_path", "source", "fingerprint"]).slice(0, 1).to_pylist()[0]
+        statements = statements_of(blocks_from(of_paper), WordCounter())
+        rows += statement_rows(statements, common | {"paper_id": paper_id})
+    return to_table(rows, STATEMENTS)
 
 
 def cells_of(text: str) -> tuple[Cell, ...]:

@@ -3,11 +3,12 @@ from itertools import pairwise
 
 import pytest
 
-from rag_assets.core.domain import Block, BlockKind, UnitKind
+from rag_assets.core.domain import Block, BlockKind, StatementKind
 from rag_assets.core.settings import ChunkingSettings
 from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.core.text.tokens import token_counter
 from rag_assets.corpus.chunking.chunker import chunk_paper
+from rag_assets.corpus.statements.making import statements_of
 from rag_assets.parsing.tables import read_table
 from rag_assets_tests.corpus.chunking.papers import (
     cells_of,
@@ -116,7 +117,7 @@ def test_chunk_ids_are_the_same_on_every_machine() -> None:
 
     chunks = chunk_paper(
         "smith2020",
-        [paragraph(text, "Results")],
+        statements_of([paragraph(text, "Results")], token_counter("cl100k_base")),
         "smith2020.txt",
         "text",
         ChunkingSettings(),
@@ -203,7 +204,9 @@ def test_a_chunk_names_the_place_and_kind_of_every_unit_it_consists_of() -> None
         ("line", 5, "y = 2"),
     ]
     text = document_text(blocks)
-    verbatim = [unit for unit in chunk.units if unit.kind not in (UnitKind.CAPTION, UnitKind.ROW)]
+    verbatim = [
+        unit for unit in chunk.units if unit.kind not in (StatementKind.CAPTION, StatementKind.ROW)
+    ]
     assert all(
         text[one.char_start : one.char_end] == chunk.text[one.start : one.end] for one in verbatim
     )

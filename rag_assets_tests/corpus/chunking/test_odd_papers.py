@@ -10,6 +10,7 @@ from rag_assets.core.settings import ChunkingSettings, PassageSettings
 from rag_assets.core.text.tokens import WordPieceCounter
 from rag_assets.corpus.chunking.chunker import chunk_paper
 from rag_assets.corpus.chunking.passages import cut_passages
+from rag_assets.corpus.statements.making import statements_of
 
 N_CHARS = 40_000
 MOST_COUNTED = 20
@@ -77,9 +78,13 @@ def test_no_text_is_counted_again_and_again(name: str) -> None:
             return counter.count_all(texts)
 
     def count_all(texts: Sequence[str]) -> list[int]:
-        return [n_tokens + 2 for n_tokens in Counting().count_all(texts)]
+        return [n_tokens + 2 for n_tokens in counting.count_all(texts)]
 
-    chunks = chunk_paper("p", blocks, "p.txt", "text", ChunkingSettings(), Counting(), "f")
+    counting = Counting()
+
+    chunks = chunk_paper(
+        "p", statements_of(blocks, counting), "p.txt", "text", ChunkingSettings(), counting, "f"
+    )
     passages = cut_passages(chunks, PassageSettings(), count_all, 256)
 
     assert passages

@@ -23,6 +23,7 @@ from rag_assets_tests.corpus.chunking.papers import (
     blocks_table,
     heading,
     paragraph,
+    statements_table,
 )
 
 BLOCKS_OF = {
@@ -37,15 +38,15 @@ BLOCKS_OF = {
 
 
 @pytest.fixture
-def blocks() -> pa.Table:
-    return blocks_table(BLOCKS_OF)
+def statements() -> pa.Table:
+    return statements_table(blocks_table(BLOCKS_OF))
 
 
 @pytest.fixture
-def chunks(blocks: pa.Table) -> pa.Table:
+def chunks(statements: pa.Table) -> pa.Table:
     return updated(
         lambda published: update_chunks(
-            published, InMemory(blocks), SMALL, WordCounter(), in_place
+            published, InMemory(statements), SMALL, WordCounter(), in_place
         ),
         CHUNKS,
     ).table
@@ -63,12 +64,12 @@ def ids(table: pa.Table) -> list[str]:
     return found
 
 
-def test_good_chunks_pass_every_audit(chunks: pa.Table, blocks: pa.Table) -> None:
+def test_good_chunks_pass_every_audit(chunks: pa.Table, statements: pa.Table) -> None:
     """A false alarm withholds the whole corpus."""
     assert chunks.num_rows == 3
     assert repeated_ids(chunks, "chunk_id").num_rows == 0
     assert outside_token_bounds(chunks, SMALL).num_rows == 0
-    assert from_back_matter(chunks, blocks).num_rows == 0
+    assert from_back_matter(chunks, statements).num_rows == 0
     assert schema_problems(chunks.schema, CHUNKS) == []
 
 
@@ -89,17 +90,19 @@ def test_chunks_outside_the_bounds_are_found(chunks: pa.Table) -> None:
     assert outside_token_bounds(broken, SMALL)["n_tokens"].to_pylist() == [0, 51]
 
 
-def test_chunks_that_reach_into_back_matter_are_found(chunks: pa.Table, blocks: pa.Table) -> None:
+def test_chunks_that_reach_into_back_matter_are_found(
+    chunks: pa.Table, statements: pa.Table
+) -> None:
     """One character into the references is one too many; the end of the chunk before them is
     not."""
-    reference = blocks["char_start"][2].as_py()
+    reference = statements["char_start"][2].as_py()
     ends = chunks["char_end"].to_pylist()
 
     at_its_edge = changed(chunks, "char_end", [reference, *ends[1:]])
     inside = changed(chunks, "char_end", [reference + 1, *ends[1:]])
 
-    assert from_back_matter(at_its_edge, blocks).num_rows == 0
-    assert ids(from_back_matter(inside, blocks)) == ids(chunks)[:1]
+    assert from_back_matter(at_its_edge, statements).num_rows == 0
+    assert ids(from_back_matter(inside, statements)) == ids(chunks)[:1]
 
 
 def test_chunks_that_read_as_references_are_found(chunks: pa.Table) -> None:

@@ -13,6 +13,7 @@ from rag_assets.core.settings import PassageSettings
 from rag_assets.core.text.tokens import TokenCounter, WordPieceCounter
 from rag_assets.corpus.chunking.chunker import chunk_paper
 from rag_assets.corpus.chunking.passages import cut_passages
+from rag_assets.corpus.statements.making import statements_of
 from rag_assets_tests.corpus.chunking.papers import (
     SMALL,
     WordCounter,
@@ -113,7 +114,9 @@ def test_chunks_of_any_paper(counter: TokenCounter, blocks: list[Block]) -> None
     refused."""
     text = document_text(blocks)
 
-    chunks = chunk_paper("smith", blocks, "smith.xml", "tei", EVERYTHING, counter, "f")
+    chunks = chunk_paper(
+        "smith", statements_of(blocks, counter), "smith.xml", "tei", EVERYTHING, counter, "f"
+    )
 
     assert len({chunk.chunk_id for chunk in chunks}) == len(chunks)
     assert [chunk.ordinal for chunk in chunks] == list(range(len(chunks)))

@@ -25,6 +25,7 @@ from rag_assets_tests.corpus.chunking.papers import (
     paragraph,
     paragraphs,
     sentence,
+    statements_table,
 )
 
 TABLE = "Group | Ferritin | Dose\nA | 12 | 3\nB | 15 | 4"
@@ -69,10 +70,10 @@ def index_of(papers: dict[str, list[Block]], **n_more: int) -> pa.Table:
     )
 
 
-def chunk_table(blocks: pa.Table, settings: ChunkingSettings = SMALL) -> pa.Table:
+def chunk_table(statements: pa.Table, settings: ChunkingSettings = SMALL) -> pa.Table:
     return updated(
         lambda published: update_chunks(
-            published, InMemory(blocks), settings, WordCounter(), in_place
+            published, InMemory(statements), settings, WordCounter(), in_place
         ),
         CHUNKS,
     ).table
@@ -80,9 +81,9 @@ def chunk_table(blocks: pa.Table, settings: ChunkingSettings = SMALL) -> pa.Tabl
 
 def test_all_text_of_blocks_is_counted_in_chunks_and_the_rest_by_its_reason() -> None:
     """ "Methods" of a short note was missing from the index, and no figure said so."""
-    blocks = blocks_table(PAPERS)
+    statements = statements_table(blocks_table(PAPERS))
 
-    accounts = text_accounts(chunk_table(blocks), blocks, index_of(PAPERS))
+    accounts = text_accounts(chunk_table(statements), statements, index_of(PAPERS))
 
     of_a = next(row for row in accounts if row["paper_id"] == "a")
     assert of_a["n_in_chunks"] == of_a["n_in_blocks"] > 1000
@@ -96,11 +97,11 @@ def test_all_text_of_blocks_is_counted_in_chunks_and_the_rest_by_its_reason() ->
 
 def test_text_that_the_parser_lost_is_named_from_a_share_on_that_a_reader_would_miss() -> None:
     """A check that fails over a few mended hyphens is not read when a table is missing."""
-    blocks = blocks_table(PAPERS)
-    chunks = chunk_table(blocks)
+    statements = statements_table(blocks_table(PAPERS))
+    chunks = chunk_table(statements)
 
-    few = text_accounts(chunks, blocks, index_of(PAPERS, a=30, b=15))
-    many = text_accounts(chunks, blocks, index_of(PAPERS, a=600))
+    few = text_accounts(chunks, statements, index_of(PAPERS, a=30, b=15))
+    many = text_accounts(chunks, statements, index_of(PAPERS, a=600))
 
     assert ([row["n_lost"] for row in few], lost_text(few)) == ([15, 30], [])
     assert [(row["paper_id"], row["n_lost"]) for row in lost_text(many)] == [("a", 600)]
@@ -121,8 +122,8 @@ def test_headers_and_groups_within_a_table_are_counted_with_the_rows_that_repeat
             Block(BlockKind.TABLE, rows, ("Results",), cells=cells),
         ]
     }
-    blocks = blocks_table(papers)
+    statements = statements_table(blocks_table(papers))
 
-    (account,) = text_accounts(chunk_table(blocks), blocks, index_of(papers))
+    (account,) = text_accounts(chunk_table(statements), statements, index_of(papers))
 
     assert account["n_lost"] == 0

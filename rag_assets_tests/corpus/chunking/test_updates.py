@@ -25,6 +25,7 @@ from rag_assets_tests.corpus.chunking.papers import (
     heading,
     paragraph,
     sentence,
+    statements_table,
     words_and_two,
 )
 
@@ -40,7 +41,7 @@ def paper(seed: int) -> list[Block]:
 def chunk(
     blocks: pa.Table, before: Updated | None = None, settings: ChunkingSettings = SMALL
 ) -> Updated:
-    rows = InMemory(blocks)
+    rows = InMemory(statements_table(blocks))
     return updated(
         lambda published: update_chunks(published, rows, settings, WordCounter(), in_place),
         CHUNKS,
@@ -117,7 +118,7 @@ class Counter(WordCounter):
 
 
 def chunks(blocks: pa.Table, before: Updated | None = None) -> Updated:
-    rows = InMemory(blocks)
+    rows = InMemory(statements_table(blocks))
     return updated(
         lambda published: update_chunks(published, rows, SMALL, Counter(), in_place), CHUNKS, before
     )

@@ -22,8 +22,8 @@ from rag_assets_testing.world import QUESTIONS, TOPICS, World
 from rag_assets_tests.end_to_end.test_guardrails import sabotage_answers
 
 ASSETS = {
-    "parsed_index", "papers", "blocks", "chunks", "chunk_stats", "summaries", "passages", "profiles", "references", "embeddings",
-    "chroma_index", "bm25_index", "index_meta", "examples",
+    "parsed_index", "papers", "blocks", "statements", "chunks", "chunk_stats", "summaries", "passages", "profiles",
+    "references", "embeddings",    "chroma_index", "bm25_index", "index_meta", "examples",
 }  # fmt: skip
 FERRITIN = "How much did ferritin fall in runners within a month?"
 
@@ -186,7 +186,7 @@ def test_a_run_from_the_command_line_is_in_the_history_of_the_ui(read_only: Comm
             ["run", "--select", "bm25_index,index_meta+"],
             {"bm25_index", "index_meta", "examples", "qa", "reports", "smoke_eval"},
         ),
-        (["chunk"], {"parsed_index", "papers", "blocks", "chunks", "chunk_stats"}),
+        (["chunk"], {"parsed_index", "papers", "blocks", "statements", "chunks", "chunk_stats"}),
         (["index", "build"], ASSETS),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pypdfium2 import PdfDocument
 
-from rag_assets.core.domain import Box, SourceFormat, Span, UnitKind
+from rag_assets.core.domain import Box, SourceFormat, Span, StatementKind
 from rag_assets.core.incremental import file_sha256
 from rag_assets.library.reading.pages import PdfFile, QuoteSearch, find_on_pages
 from rag_assets.library.reading.reader import Reader
@@ -34,7 +34,7 @@ def test_the_marks_of_every_sentence_lie_on_its_words(reader: Reader, built: Wor
         for section in reader.paper(DRAWN).sections
         for chunk_id in section.chunk_ids
         for unit in reader.chunk(chunk_id).units
-        if unit.kind is UnitKind.SENTENCE
+        if unit.kind is StatementKind.SENTENCE
     ]
     pdf = built.paths.papers / f"{DRAWN}.pdf"
 

@@ -44,10 +44,13 @@ def settings_over(data: Path) -> dict[str, Any]:
     ("selection", "assets"),
     [
         ("parsed_index", {"parsed_index"}),
-        ("+passages", {"parsed_index", "papers", "blocks", "chunks", "summaries", "passages"}),
-        ("group:corpus", {"parsed_index", "papers", "blocks"}),
+        (
+            "+passages",
+            {"parsed_index", "papers", "blocks", "statements", "chunks", "summaries", "passages"},
+        ),
+        ("group:corpus", {"parsed_index", "papers", "blocks", "statements"}),
         ("parsed_index, blocks", {"parsed_index", "blocks"}),
-        ("+key:chunks and group:corpus", {"parsed_index", "papers", "blocks"}),
+        ("+key:chunks and group:corpus", {"parsed_index", "papers", "blocks", "statements"}),
     ],
 )
 def test_a_selection_means_what_it_means_in_the_ui(

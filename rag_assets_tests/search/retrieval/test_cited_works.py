@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rag_assets.core.domain import ChunkUnit, PaperFacts, UnitKind
+from rag_assets.core.domain import ChunkUnit, PaperFacts, StatementKind
 from rag_assets.core.table_files import OpenTable, write_table
 from rag_assets.core.tables import REFERENCES, to_table
 from rag_assets.search.retrieval.cited_works import CitedWorks
@@ -16,10 +16,8 @@ from rag_assets_tests.search.retrieval.corpus import chunk_of
 ENTRY = "Lund, A. Iron in Wintér Soils: a Survey. J Soil, 2019."
 
 
-def row(number: int, text: str, *mentions: tuple[int, int, bool]) -> dict[str, Any]:
-    places = [
-        dict(zip(("start", "end", "is_reported"), mention, strict=True)) for mention in mentions
-    ]
+def row(number: int, text: str, *mentions: tuple[int, bool]) -> dict[str, Any]:
+    places = [dict(zip(("statement", "is_reported"), mention, strict=True)) for mention in mentions]
     return {
         "paper_id": "smith2020",
         "number": number,
@@ -30,19 +28,19 @@ def row(number: int, text: str, *mentions: tuple[int, int, bool]) -> dict[str, A
 
 
 def test_a_reporting_sentence_is_found_at_its_place_in_the_chunk(tmp_path: Path) -> None:
-    """The places of the table are those in the paper's text; a chunk begins elsewhere, and repeats
-    sentences."""
+    """The table has numbers of the paper's statements; a chunk has some of them, and repeats
+    some."""
     text = "Snow lay. Iron falls [1]. We saw it [1]."
     units = (
-        ChunkUnit(0, 9, UnitKind.SENTENCE, 0, 500, 509),
-        ChunkUnit(10, 25, UnitKind.SENTENCE, 0, 510, 525),
-        ChunkUnit(26, 40, UnitKind.SENTENCE, 0, 526, 540),
+        ChunkUnit(0, 9, StatementKind.SENTENCE, 20, 0, 500, 509),
+        ChunkUnit(10, 25, StatementKind.SENTENCE, 21, 0, 510, 525),
+        ChunkUnit(26, 40, StatementKind.SENTENCE, 22, 0, 526, 540),
     )
     chunk = replace(chunk_of("c1", text), units=units)
     table = to_table(
         [
-            row(1, ENTRY, (510, 525, True), (526, 540, False)),
-            row(2, "Moe, B. 2020.", (900, 910, True)),
+            row(1, ENTRY, (21, True), (22, False)),
+            row(2, "Moe, B. 2020.", (90, True)),
         ],
         REFERENCES,
     )

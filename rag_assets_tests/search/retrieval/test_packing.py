@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_assets.core import tables
-from rag_assets.core.domain import Chunk, ChunkUnit, Context, Passage, UnitKind
+from rag_assets.core.domain import Chunk, ChunkUnit, Context, Passage, StatementKind
 from rag_assets.search.retrieval.library import Library
 from rag_assets.search.retrieval.packing import PassageSizes, pack_contexts
 from rag_assets_tests.search.retrieval.corpus import (
@@ -205,10 +205,10 @@ def test_a_context_tells_which_passages_it_is_made_of() -> None:
 TABLE = replace(
     chunk_of("t", "Table 1. Doses\nA | 5 mg\nB | 7 mg\nRows fell."),
     units=(
-        ChunkUnit(0, 14, UnitKind.CAPTION, 7, 0, 0),
-        ChunkUnit(15, 23, UnitKind.ROW, 7, 0, 0),
-        ChunkUnit(24, 32, UnitKind.ROW, 7, 0, 0),
-        ChunkUnit(33, 43, UnitKind.SENTENCE, 8, 0, 0),
+        ChunkUnit(0, 14, StatementKind.CAPTION, 0, 7, 0, 0),
+        ChunkUnit(15, 23, StatementKind.ROW, 1, 7, 0, 0),
+        ChunkUnit(24, 32, StatementKind.ROW, 2, 7, 0, 0),
+        ChunkUnit(33, 43, StatementKind.SENTENCE, 3, 8, 0, 0),
     ),
 )
 TABLE_PASSAGES = [
@@ -236,10 +236,10 @@ def test_a_context_tells_what_its_text_consists_of() -> None:
     [whole], [last] = pack(library, ["t#0", "t#1"], 100), pack(library, ["t#1"], 100)
 
     assert [(whole.text[one.start : one.end], one.kind, one.block) for one in whole.units] == [
-        ("Table 1. Doses", UnitKind.CAPTION, 0),
-        ("A | 5 mg", UnitKind.ROW, 0),
-        ("B | 7 mg", UnitKind.ROW, 0),
-        ("Rows fell.", UnitKind.SENTENCE, 1),
+        ("Table 1. Doses", StatementKind.CAPTION, 0),
+        ("A | 5 mg", StatementKind.ROW, 0),
+        ("B | 7 mg", StatementKind.ROW, 0),
+        ("Rows fell.", StatementKind.SENTENCE, 1),
     ]
     assert [(last.text[one.start : one.end], one.block) for one in last.units] == [
         ("B | 7 mg", 0),

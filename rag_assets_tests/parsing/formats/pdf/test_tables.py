@@ -8,8 +8,9 @@ from PIL import Image
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from rag_assets.core.domain import Block, BlockKind, Document
-from rag_assets.corpus.chunking.units import PlacedBlock, row_units
+from rag_assets.core.domain import Block, BlockKind, Document, StatementKind
+from rag_assets.corpus.statements.pieces import PlacedBlock
+from rag_assets.corpus.statements.rows import rows as statements_of_rows
 from rag_assets_testing.papers.pdf import (
     HEIGHT,
     Draw,
@@ -78,8 +79,10 @@ def written_in(rows: Sequence[Sequence[Placed]], rules: Sequence[Rule] = ()) -> 
 
 def written(document: Document) -> list[str]:
     """The rows of all tables as they are searched and quoted."""
-    units = [unit for block in tables(document) for unit in row_units(PlacedBlock(block, 0, 0))]
-    return [unit.text for unit in units if not unit.is_caption]
+    statements = [
+        one for block in tables(document) for one in statements_of_rows(PlacedBlock(block, 0, 0))
+    ]
+    return [one.text for one in statements if one.kind is not StatementKind.CAPTION]
 
 
 SPANNED = [

@@ -1,0 +1,1 @@
+"""Blocks become statements: sentences, table rows, list items, lines and captions."""
