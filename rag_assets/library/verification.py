@@ -17,7 +17,13 @@ from typing import TypeAlias
 from rag_assets.core.audit_log import damaged_rows
 from rag_assets.core.databases import damage_in, history_databases
 from rag_assets.core.errors import BusyDataFolder, data_option
-from rag_assets.core.incremental import damaged_lines, file_sha256, is_being_written, read_sealed
+from rag_assets.core.incremental import (
+    damaged_lines,
+    existing,
+    file_sha256,
+    is_being_written,
+    read_sealed,
+)
 from rag_assets.core.kept import drop_damaged
 from rag_assets.core.paper_tables import Manifest, files_by_key, manifest_file
 from rag_assets.core.settings import Paths, Settings
@@ -102,7 +108,7 @@ def _seeming_damages(settings: Settings) -> Iterator[Damage]:
 def _outdated_set(settings: Settings) -> Iterator[DamagedFile]:
     """The first file of the published set that does not fit; folders of earlier versions have no
     set."""
-    if settings.paths.published_set.exists():
+    if existing(settings.paths.published_set).exists():
         for file in islice(not_newest(settings), 1):
             yield file, "is damaged, or not the newest: a run was ended before it published all"
 
