@@ -23,7 +23,10 @@ def paths(tmp_path: Path) -> Paths:
     return paths
 
 
-@pytest.mark.parametrize("command", [["run"], ["ask", "Why?"], ["verify"], ["clear", "--yes"]])
+@pytest.mark.parametrize(
+    "command",
+    [["run"], ["ask", "Why are hyphens kept inside words?"], ["verify"], ["clear", "--yes"]],
+)
 def test_a_folder_of_a_newer_version_is_refused_and_left_as_it_is(
     command: list[str], paths: Paths
 ) -> None:
