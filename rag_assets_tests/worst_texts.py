@@ -19,7 +19,7 @@ import rag_assets
 
 _METHODS = {"search", "match", "fullmatch", "finditer", "findall", "sub", "subn", "split"}
 _LETTERS = "aA1 \n.,-(@é;:/\"'["
-_RUNS = "aA1 \n.-"
+_RUNS = "aA1 \n.,-([{*&/"
 _REPEATS = (code.MAX_REPEAT, code.MIN_REPEAT, code.POSSESSIVE_REPEAT)
 _SHORT_CHARS, _SHORT_S = 4_000, 0.004
 _LONG_CHARS, _LONG_S = 16_000, 0.1
