@@ -37,7 +37,6 @@ from rag_assets.answering.trace import (
     Retrieved,
     Retrying,
 )
-from rag_assets.answering.verify.names import without_addresses
 from rag_assets.answering.verify.verification import (
     ClaimOutcome,
     SupportScorer,
@@ -64,6 +63,7 @@ from rag_assets.core.errors import QuestionBudgetExhausted, RequestRejected, Unr
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import Kept
 from rag_assets.core.settings import AnsweringSettings
+from rag_assets.core.text.display import without_addresses
 from rag_assets.core.text.terms import terms_of
 from rag_assets.questions import NO_WORDS, Question, has_words
 

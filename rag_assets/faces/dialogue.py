@@ -12,10 +12,10 @@ from functools import cached_property
 from typing import Any
 
 from rag_assets.answering.trace import AnswerTrace
-from rag_assets.answering.verify.names import without_addresses
 from rag_assets.core.domain import Evidence, Filter, QAResult
 from rag_assets.core.errors import InvalidQuestions, RagAssetsError
 from rag_assets.core.settings import Settings
+from rag_assets.core.text.display import without_addresses
 from rag_assets.engine import Event, Finished, Retrieved
 from rag_assets.hosted.connections import Connections
 from rag_assets.questions import Question, said

@@ -16,7 +16,6 @@ from pydantic import BaseModel, Field
 
 from rag_assets.answering.drafts import DraftClaim
 from rag_assets.answering.model.replies import claim_text
-from rag_assets.answering.verify.names import without_addresses
 from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.answering.verify.verification import (
     ClaimOutcome,
@@ -28,6 +27,7 @@ from rag_assets.core.domain import FULL_SUPPORT_FROM, Claim, Usage
 from rag_assets.core.errors import BudgetExhausted, ModelFault
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import KeptFile
+from rag_assets.core.text.display import without_addresses
 from rag_assets.core.text.sentences import REFERENCE_MARK
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections, FaultPause, LazyModel

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, Field, model_validator
 
 from rag_assets.answering.drafts import FIXED_SENTENCES, REFUSAL
-from rag_assets.answering.verify.names import addresses_missing_in
+from rag_assets.core.text.display import addresses_missing_in
 from rag_assets.core.text.terms import may_be_english, terms_of, words_of
 
 _LEAST_TELLING = 12

@@ -349,31 +349,3 @@ def _without_ordinary_parts(text: str) -> str:
 
 def _words(text: str) -> list[str]:
     return [part for word in WORD.findall(plain(text)) for part in _SEPARATORS.split(word) if part]
-
-
-_ADDRESS = re.compile(r"//|\w\.[^\W\d_]{2,}\b")
-"""A scheme, or a point between words: "https://osf.io", "bob@osf.io"."""
-_AROUND_ADDRESSES = "\"'“”‘’`*_.,;:!?()[]{}<>"
-
-
-def _addresses_in(text: str) -> Iterator[str]:
-    """Yields the words of a text that a reader may open as a web or mail address."""
-    words = (word.strip(_AROUND_ADDRESSES) for word in text.split())
-    return (word for word in words if _ADDRESS.search(word))
-
-
-def addresses_missing_in(claim: str, texts: Sequence[str]) -> Iterator[str]:
-    """Yields the addresses of a claim that are in none of the texts. A text may break an address at
-    any character, as lines do."""
-    for address in _addresses_in(claim):
-        letters = r"\s?".join(map(re.escape, address))
-        here = re.compile(rf"(?<!\w){letters}(?!\w)", re.IGNORECASE)
-        if not any(map(here.search, texts)):
-            yield address
-
-
-def without_addresses(text: str) -> str:
-    """The text with a word in place of each address, so that a reader cannot open it."""
-    for address in _addresses_in(text):
-        text = text.replace(address, "(address)")
-    return text

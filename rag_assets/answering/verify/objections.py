@@ -12,16 +12,12 @@ from enum import StrEnum
 
 from rag_assets.answering.verify.claim_numbers import NumberCheck, check_numbers
 from rag_assets.answering.verify.misplaced_numbers import misplaced_numbers
-from rag_assets.answering.verify.names import (
-    NameKind,
-    addresses_missing_in,
-    names_in,
-    names_missing_in,
-)
+from rag_assets.answering.verify.names import NameKind, names_in, names_missing_in
 from rag_assets.answering.verify.polarity import is_surer, turned_round
 from rag_assets.answering.verify.quoted_text import QuotedRows, QuotedText
 from rag_assets.answering.verify.table_numbers import states_a_row
 from rag_assets.answering.verify.years import are_in, asked_years, listed, years_in, years_of
+from rag_assets.core.text.display import addresses_missing_in
 from rag_assets.core.text.terms import may_be_english, terms_of, words_of
 from rag_assets.questions import read
 

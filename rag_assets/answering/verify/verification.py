@@ -16,7 +16,6 @@ from typing import Protocol
 import numpy as np
 
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim, SentenceEncoder
-from rag_assets.answering.verify.names import without_addresses
 from rag_assets.answering.verify.objections import Objection, Reason, checked_claim
 from rag_assets.answering.verify.quote_search import QuotePlace, find_quote, place_at
 from rag_assets.answering.verify.quoted_text import QuotedText
@@ -34,6 +33,7 @@ from rag_assets.core.domain import (
     Support,
     Usage,
 )
+from rag_assets.core.text.display import without_addresses
 from rag_assets.core.text.headings import section_kinds
 from rag_assets.core.text.quantities import PLAIN, quantities
 from rag_assets.core.text.sentences import sentence_spans
