@@ -62,6 +62,8 @@ class Record:
     retracted: str | None = None
     """Who says that it was retracted: Crossref, OpenAlex, a list beside the papers, or the paper
     itself with the place, "the paper itself, p. 1". None: none of them does."""
+    text_hash: str | None = None
+    """Hash of the letters and digits of its text; copies of a file have the same."""
 
 
 NO_RECORD = Record()

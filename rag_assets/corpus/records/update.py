@@ -18,6 +18,7 @@ from rag_assets.core.tables import (
     rows_without,
     to_table,
 )
+from rag_assets.core.text.folding import letters_of
 from rag_assets.core.text.headings import is_of_abstract
 from rag_assets.core.text.works import same_works
 from rag_assets.corpus.each_paper import not_one_each
@@ -27,7 +28,7 @@ from rag_assets.corpus.records.registries import LookUp, Registered
 from rag_assets.parsing.bibliographies import CORRECTIONS, Entry
 from rag_assets.parsing.store import DocumentStore, unpacked_document
 
-RECORDS_VERSION = 8
+RECORDS_VERSION = 9
 """Raise it when the same files give another record than before."""
 _MATCHED_BY = ("title", "doi", "arxiv")
 """Fields of a paper's own record with which entries of bibliographies are matched."""
@@ -65,7 +66,10 @@ def update_papers(
         fingerprints = (papers[paper]["fingerprint"] for paper in unread)
         for paper, packed in zip(unread, store.each_packed(fingerprints), strict=True):
             document = unpacked_document(packed)
-            own_records[paper] = record_of(document, _abstract(document))
+            record, sources = record_of(document, _abstract(document))
+            letters = letters_of(document.text)
+            text_hash = fingerprint(letters) if letters else None
+            own_records[paper] = replace(record, text_hash=text_hash), sources
 
     read_records(
         paper
@@ -231,8 +235,8 @@ PAPERS_PROMISES: list[Promise[PapersCandidate]] = [
     ),
     Promise(
         "no_work_twice",
-        "No work is there twice, as preprint and published version or in two files: both count as one source. Remove "
-        "the one that you do not want to cite.",
+        "No work is there twice, as preprint and published version, in two files or as a copy: both count as one source. "
+        "Remove the one that you do not want to cite.",
         _same_twice,
         "warning",
     ),
