@@ -44,6 +44,7 @@ from rag_assets.corpus.records.byline import (
     Byline,
     below_title,
     byline,
+    goes_on_with_a_name,
     may_name_a_person,
     person_of,
     persons_in,
@@ -94,6 +95,7 @@ paper."""
 HEADER, PAGE = "header", "first page"
 WITH_METADATA = "first page and metadata"
 NOT_FOUND = "not printed where it was looked for: "
+NOT_SURE = "names are printed, but could not all be told apart: "
 _ASKED_FOR = ("title", "authors", "year", "doi")
 """If one of these fields is unknown, the record says where it was looked for."""
 Sourced = tuple[Record, dict[str, str]]
@@ -145,10 +147,19 @@ def record_of(document: Document, abstract: str | None) -> Sourced:
         places.append(PAGE)
     missing = [name for name in _ASKED_FOR if name not in known_values(record)]
     origins |= dict.fromkeys(missing, f"{NOT_FOUND}{' and '.join(places) or 'the text'}")
+    if printed and not record.authors and _begins_with_names(printed, record.title):
+        origins["authors"] = f"{NOT_SURE}{PAGE}"
     if retraction_place := _place_of_retraction(document):
         retracted_by = f"the paper itself, {retraction_place}"
         return replace(record, retracted=retracted_by), origins | {"retracted": retracted_by}
     return record, origins
+
+
+def _begins_with_names(printed: PrintedFront, title: str | None) -> bool:
+    """Whether a line below the title begins with the name of a person."""
+    ordinary = ordinary_words(printed.text)
+    below = below_title(printed.lines, title or "") or ()
+    return any(goes_on_with_a_name(line, ordinary) for block in below for line in block.split("\n"))
 
 
 def _place_of_retraction(document: Document) -> str:
@@ -346,19 +357,22 @@ def _is_within(inner: tuple[int, int], outer: tuple[int, int]) -> bool:
 
 
 def _names_left(region: Sequence[str], persons: Sequence[Person], page: str) -> bool:
-    """Whether the region may name a person besides these: on a line of its own, or between two of
-    them."""
+    """Whether the region may name a person besides these: on a line of its own, between two of them,
+    or behind them."""
     ordinary = ordinary_words(page)
-    for line in region:
-        ranges = [
+    known = letters_of("\n".join(f"{one.name} {one.family}{one.given}" for one in persons))
+    for block in region:
+        listed = (one for line in block.split("\n") for one in persons_in(line, ordinary))
+        if any(letters_of(one.name) not in known for one in listed):
+            return True
+        ranges = sorted(
             match.span()
             for person in persons
-            if (match := re.search(_spaced(person), line, re.IGNORECASE))
-        ]
-        if not ranges and persons_in(line, ordinary):
-            return True
-        gaps = (line[end:start] for (_, end), (start, _) in pairwise(sorted(ranges)))
-        if any(map(may_name_a_person, gaps)):
+            if (match := re.search(_spaced(person), block, re.IGNORECASE))
+        )
+        gaps = (block[end:start] for (_, end), (start, _) in pairwise(ranges))
+        rest = block[ranges[-1][1] :] if ranges else ""
+        if any(map(may_name_a_person, gaps)) or goes_on_with_a_name(rest, ordinary):
             return True
     return False
 

@@ -165,6 +165,29 @@ def test_metadata_count_where_the_page_says_the_same() -> None:
     assert read(first_page(author="Office User")).authors == ()
 
 
+@pytest.mark.parametrize(
+    ("below", "authors"),
+    [
+        (["Ada Lund · Bo Moe · Carl Ness"], ["Ada Lund", "Bo Moe", "Carl Ness"]),
+        (["Ada Lund / Bo Moe / Carl Ness"], []),
+        (
+            ["Ada Lund · Bo Moe · Carl", "Ness · Dag Ek"],
+            ["Ada Lund", "Bo Moe", "Carl Ness", "Dag Ek"],
+        ),
+        (["Ada Lund", "Winter Institute, Oslo", "Bo Moe", "Molde Friends, Oslo"], []),
+    ],
+)
+def test_a_list_of_authors_is_whole_or_null(below: list[str], authors: list[str]) -> None:
+    """Programs write only the first author into the metadata; the others were cited nowhere."""
+    document = parsed(first_page(*below, author="Ada Lund"))
+    record, sources = record_of(document, None)
+
+    assert names(record) == authors
+    assert authors or sources["authors"] == (
+        "names are printed, but could not all be told apart: first page"
+    )
+
+
 def test_a_report_of_a_company_names_no_persons_but_its_publisher_and_its_period() -> None:
     """The street of a company was cited as the author, and the period as the year."""
 
