@@ -57,8 +57,8 @@ _TEMPLATE = re.compile(
 )
 """Placeholders that LaTeX classes print if the author did not fill in a value."""
 _YEAR = re.compile(r"(?<![\d.-])((?:19|20)\d\d)(?!\d|-(?!(?:0[1-9]|1[0-2])\b))")
-_IN_TEXT_MARK = re.compile(r"\([^()\d]{3,60}, (?:19|20)\d\d[a-z]?\)")
-"""A citation of another work, "(Lund et al., 2019)"."""
+_IN_TEXT_MARK = re.compile(r"(?<!\d )\([^()\d]{3,60}, (?:19|20)\d\d[a-z]?\)")
+"""A citation of another work, "(Lund et al., 2019)"; behind a number it is the date of an issue."""
 _STAMP = re.compile(r"arXiv:\S{1,30}\s+\[[\w.-]{1,20}\]\s+\d{1,2} \w{3} ((?:19|20)\d\d)")
 _MONTH = r"[^\W\d_]{3,10}\.?"
 _ORDINAL = r"\d{1,2}(?:st|nd|rd|th|er)?"
@@ -67,6 +67,13 @@ _DATE = re.compile(
     r"|\d{1,4}([-/.–])\d{1,2}\1\d{1,4}"
 )
 _ONLY_DATE = re.compile(rf"[^\w()]*(?:{_DATE.pattern}|{_MONTH},? (?:19|20)\d\d)[^\w()]*")
+_AUTHORS_FIELD = re.compile(
+    r"^\W*author(?:\(s\)|s)?:\s*(.{1,2000}?)\s*^\W*[A-Z][\w ()]{2,20}:",
+    re.MULTILINE | re.DOTALL | re.IGNORECASE,
+)
+"""The field of a cover with the authors, up to the next field."""
+_COUNTED_AUTHORS = re.compile(r"^(\d{1,4}) authors?\b", re.MULTILINE)
+"""What the cover of a network states: "3 authors, including:"."""
 _PUBLISHED = re.compile(
     r"^\W*published(?: online)?\b|^\W*publication date\b|^\W*issue date\b", re.IGNORECASE
 )
@@ -219,7 +226,10 @@ def _confirmed(header: Record, printed: PrintedFront) -> Sourced:
     dropped or added as the page shows. Also returns where each value comes from."""
     title = _title(header, printed)
     lines_below = below_title(printed.lines, title or "")
-    authors = _authors(header.authors, lines_below, printed)
+    authors = _authors(header.authors, lines_below, printed) or _authors_on_cover(printed.text)
+    counted = _COUNTED_AUTHORS.search(printed.text)
+    if counted and int(counted[1]) != len(authors):  # a cover with the profile of one of them
+        authors = ()
     ids = arxiv_ids_in(printed.text)
     record = replace(
         header,
@@ -295,6 +305,12 @@ def _authors(
     ):
         return ()
     return tuple(_as_printed(author, byline_lines) for author in stated_authors)
+
+
+def _authors_on_cover(text: str) -> tuple[Person, ...]:
+    """The persons in the field "Author(s):" of an archive's cover, all of them or none."""
+    field = _AUTHORS_FIELD.search(text)
+    return tuple(persons_in(" ".join(field[1].split()), ordinary_words(text))) if field else ()
 
 
 def _agreed(
