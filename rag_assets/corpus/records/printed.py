@@ -50,6 +50,7 @@ from rag_assets.corpus.records.byline import (
     persons_in,
     persons_set_alike,
 )
+from rag_assets.corpus.records.issues import issue_of
 
 _TEMPLATE = re.compile(
     r"\b(?:Woodstock|Conference acronym|20XX)\b|n{5,}|X{5,}|10\.1145/1122445\.1122456",
@@ -231,6 +232,7 @@ def _confirmed(header: Record, printed: PrintedFront) -> Sourced:
     if counted and int(counted[1]) != len(authors):  # a cover with the profile of one of them
         authors = ()
     ids = arxiv_ids_in(printed.text)
+    issue = {name: value for name, value in issue_of(printed).items() if not getattr(header, name)}
     record = replace(
         header,
         title=title,
@@ -242,6 +244,7 @@ def _confirmed(header: Record, printed: PrintedFront) -> Sourced:
         doi=_doi(header.doi, _numbered_dois(printed.text), _numbered_dois(printed.metadata)),
         arxiv=header.arxiv or (ids[0] if len(ids) == 1 else None),
     )
+    record = replace(record, **issue)
     # a header without authors, year and DOI is not named as the origin of a value
     has_header_values = header.authors or header.year or header.doi
     origins = {

@@ -155,6 +155,27 @@ def test_a_list_of_contents_makes_no_cover_of_the_page_before_it() -> None:
     assert read(first_page("Ada Lund, Bo Moe"), contents).title == TITLE
 
 
+@pytest.mark.parametrize(
+    ("subject", "printed", "known"),
+    [
+        ("Winter Sci 2019.30:682-696", "2019, Vol. 30(5) 682-696", ("Winter Sci", "30", "682-696")),
+        (
+            "Winter Sci, 30 (2019) 682-696. doi:10.1/x",
+            "30 (2019) 682",
+            ("Winter Sci", "30", "682-696"),
+        ),
+        ("Winter Sci 2019.30:682-696", "2019, Vol. 30(5) 700-711", (None, None, None)),
+    ],
+)
+def test_a_journal_that_metadata_and_page_agree_on_is_cited(
+    subject: str, printed: str, known: tuple[str | None, ...]
+) -> None:
+    """Reference managers got a paper without journal, volume and pages."""
+    record = read(first_page("Ada Lund", printed, subject=subject))
+
+    assert (record.venue, record.volume, record.pages) == known
+
+
 ON_COVER = page_of(TITLE, top=60, size=14)
 ARCHIVE = overlaid(
     ON_COVER,
@@ -193,6 +214,8 @@ def test_a_cover_says_whose_paper_it_is_and_hides_no_author(
     are_known = is_signed or cover is ARCHIVE
     assert names(record) == (["Ada Lund", "Bo Moe", "Carl Ness"] if are_known else [])
     assert record.year == year
+    issue = (record.venue, record.volume, record.issue, record.pages)
+    assert issue == (("Annals of Winter", "12", "3", "211-213") if year else (None,) * 4)
 
 
 def test_metadata_count_where_the_page_says_the_same() -> None:
