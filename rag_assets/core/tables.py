@@ -135,7 +135,7 @@ PARSED_INDEX = _schema(
 )
 PAPERS = _schema(
     """paper_id title authors year venue about volume issue pages doi arxiv pmid abstract keywords
-    language licence type retracted sources own_title own_doi own_arxiv made_of fingerprint""",
+    language licence type retracted text_hash sources own_title own_doi own_arxiv made_of fingerprint""",
     Record,
     Chunk,
     sources=(

@@ -12,7 +12,7 @@ import re
 import stat
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import methodcaller
 from pathlib import Path
@@ -31,6 +31,26 @@ LIBRARY_SUFFIXES = (".csl.json", ".bib", ".ris")
 RETRACTION_LISTS = ("retracted.txt", "retracted.csv")
 """Names of files that list the DOIs of retracted papers."""
 _IGNORED_NAMES = frozenset({"readme.md", "readme.markdown", "readme.txt", INDEX_NAME})
+_SYSTEM_FOLDERS = frozenset(
+    {
+        "#recycle",
+        "#snapshot",
+        "$recycle.bin",
+        "@eadir",
+        "@recently-snapshot",
+        "@recycle",
+        "@tmp",
+        "__macosx",
+        "lost+found",
+        "network trash folder",
+        "recycler",
+        "system volume information",
+        "temporary items",
+        "~snapshot",
+    }
+)
+"""Folders in which network disks, Windows and macOS keep what was deleted or replaced, in small
+letters. Those of other programs (".stversions", ".Trash-1000") are hidden."""
 CANNOT_BE_OPENED = "cannot be opened ({reason}). Give this user the right to read it, or remove it."
 _BYTES_PER_MB = 1_000_000
 _MAX_ID_CHARS = 120
@@ -78,11 +98,12 @@ class Paper:
 def discover(papers: Path, limits: ParseLimits) -> list[Paper]:
     """The papers in the folder `papers` and all folders below it, sorted by path.
 
-    Hidden files, READMEs, half-written files and backups are passed over; files of unknown suffix
-    too, with a warning. Files are one paper when they have the same folder and the same stem. The
-    id of a paper is its stem; papers whose stem occurs in several folders get ids by path,
-    `2301.00001/main.pdf` becomes `2301.00001__main`. Raises MissingInput when the folder does not
-    exist: an unmounted disk must not look like "all papers were deleted".
+    Hidden files and folders, folders of the system (bins, older versions), READMEs, half-written
+    files and backups are passed over; files of unknown suffix too, with a warning. Files are one
+    paper when they have the same folder and the same stem. The id of a paper is its stem; papers
+    whose stem occurs in several folders get ids by path, `2301.00001/main.pdf` becomes
+    `2301.00001__main`. Raises MissingInput when the folder does not exist: an unmounted disk must
+    not look like "all papers were deleted".
     """
     demand_folder(papers)
     root = papers.resolve()
@@ -166,14 +187,13 @@ def _files_below(papers: Path) -> tuple[list[str], list[str]]:
     candidates: list[str] = []
     unknown: list[str] = []
     unlisted: list[OSError] = []
-    for folder, subfolders, names in os.walk(papers, onerror=unlisted.append):
-        # os.walk goes into the folders that stay in this list
-        subfolders[:] = [name for name in subfolders if not name.startswith(".")]
-        links = (name for name in subfolders if Path(folder, name).is_symlink())
-        outside = [name for name in links if not Path(folder, name).resolve().is_relative_to(root)]
-        relative_folder = Path(folder).relative_to(papers).as_posix()
-        prefix = "" if relative_folder == "." else f"{relative_folder}/"
-        candidates += [prefix + name for name in outside]
+    for prefix, subfolders, _, names in _walk(papers, unlisted.append):
+        links = (name for name in subfolders if (papers / f"{prefix}{name}").is_symlink())
+        candidates += [
+            prefix + name
+            for name in links
+            if not (papers / f"{prefix}{name}").resolve().is_relative_to(root)
+        ]
         for name in names:
             if is_passed_over(name) or is_library(name):
                 continue
@@ -186,22 +206,41 @@ def _files_below(papers: Path) -> tuple[list[str], list[str]]:
     return sorted(candidates, key=by_folder), sorted(unknown, key=by_folder)
 
 
+def _walk(
+    papers: Path, onerror: Callable[[OSError], None] | None = None
+) -> Iterator[tuple[str, list[str], list[str], list[str]]]:
+    """For each folder that may hold papers: its relative path with a slash at the end ("" for
+    `papers`), the names of the folders in it, those of hidden and system folders, which are not
+    entered, and those of its files."""
+    for folder, subfolders, names in os.walk(papers, onerror=onerror):
+        passed_over = [
+            name
+            for name in subfolders
+            if name.startswith(".") or name.casefold() in _SYSTEM_FOLDERS
+        ]
+        # os.walk goes into the folders that stay in this list
+        subfolders[:] = [name for name in subfolders if name not in passed_over]
+        relative = Path(folder).relative_to(papers).as_posix()
+        yield "" if relative == "." else f"{relative}/", subfolders, passed_over, names
+
+
+def folders_passed_over(papers: Path) -> list[str]:
+    """Sorted relative paths of the hidden and system folders, whose files are no papers."""
+    return sorted(prefix + name for prefix, _, names, _ in _walk(papers) for name in names)
+
+
 def library_files(papers: Path) -> list[str]:
     """Sorted relative paths of bibliographies and lists of retracted papers; links that lead out of
     the folder are left out."""
     root = papers.resolve()
-    found = []
-    for folder, subfolders, names in os.walk(papers):
-        subfolders[:] = [name for name in subfolders if not name.startswith(".")]
-        paths = (
-            Path(folder, name) for name in names if is_library(name) and not is_passed_over(name)
-        )
-        found += [
-            path.relative_to(papers).as_posix()
-            for path in paths
-            if path.resolve().is_relative_to(root)
-        ]
-    return sorted(found)
+    return sorted(
+        prefix + name
+        for prefix, _, _, names in _walk(papers)
+        for name in names
+        if is_library(name)
+        and not is_passed_over(name)
+        and (papers / f"{prefix}{name}").resolve().is_relative_to(root)
+    )
 
 
 def is_library(name: str) -> bool:

@@ -8,7 +8,14 @@ import pytest
 
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.settings import ParseLimits
-from rag_assets.parsing.discovery import Paper, discover, manifest_hash, safe_id
+from rag_assets.parsing.discovery import (
+    Paper,
+    discover,
+    folders_passed_over,
+    library_files,
+    manifest_hash,
+    safe_id,
+)
 
 LIMITS = ParseLimits()
 
@@ -70,6 +77,17 @@ def test_what_is_no_paper_is_passed_over(papers: Path) -> None:
     )
 
     assert discover(papers, LIMITS) == []
+
+
+def test_bins_and_older_versions_that_a_system_keeps_are_no_papers(papers: Path) -> None:
+    """A version that the user deleted would answer beside the one that replaced it."""
+    folders = ("#recycle", "@eaDir", "__MACOSX", "$RECYCLE.BIN", ".stversions", "2019/@Recycle")
+    put(papers, "a.txt", "2019/b.txt", *(f"{folder}/a~old.txt" for folder in folders))
+    put(papers, *(f"{folder}/refs.bib" for folder in folders))
+
+    assert sorted(files_by_id(discover(papers, LIMITS))) == ["a", "b"]
+    assert library_files(papers) == []
+    assert folders_passed_over(papers) == sorted(folders)
 
 
 def test_papers_of_one_stem_in_different_folders_get_ids_by_path(papers: Path) -> None:

@@ -228,8 +228,8 @@ class Selection:
             part.relevance[i] >= max(self._floor, share * float(part.relevance.max()))
             for part in self._parts
         )
-        chosen = (self._candidates[j] for j in self.chosen)
-        return is_relevant and is_new(one, [it for it in chosen if it.paper_id == one.paper_id])
+        of_work = [self._candidates[j] for j in self.chosen if self._work(j) == self._work(i)]
+        return is_relevant and is_new(one, of_work)
 
     def _has_room(self, i: int, n_claims: int) -> bool:
         """Whether the answer has at most `n_claims` claims after a candidate is added: it becomes

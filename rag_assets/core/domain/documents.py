@@ -62,6 +62,8 @@ class Record:
     retracted: str | None = None
     """Who says that it was retracted: Crossref, OpenAlex, a list beside the papers, or the paper
     itself with the place, "the paper itself, p. 1". None: none of them does."""
+    text_hash: str | None = None
+    """Hash of the letters and digits of its text; copies of a file have the same."""
 
 
 NO_RECORD = Record()
@@ -87,7 +89,8 @@ class PrintedFront:
     lines: tuple[str, ...]
     """Texts of the first blocks, in reading order."""
     text: str
-    """All text of the first page, line by line, with margins and running lines."""
+    """All text of the first page, and of the one after a cover, line by line, with margins and
+    running lines."""
     set_alike: tuple[str, ...] = ()
     """The text between title and abstract, one string per style of type. A string keeps the line
     ends, has a tab in place of a wide gap or of text in another style, and "*" for a raised

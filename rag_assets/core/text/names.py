@@ -156,7 +156,9 @@ def without_reported_periods(text: str) -> str:
     return _REPORTED.sub(" ", text)
 
 
-_MARKS = r"[\d*†‡§¶∗⋆♦♠#|,;&+¹²³⁴⁵⁶⁷⁸⁹⁰\ue000-\uf8ff\x80-\x9f\t]|\b(?:and|AND|und|et|[Bb]y)\b"
+_MARKS = r"[^\w\s.'’`´¨¯¸^~\u02c2-\u02df\u0300-\u036f‐‑–—\-/():?!\"“”„]|[\d¹²³⁴⁵⁶⁷⁸⁹⁰\t]|\b(?:and|AND|und|et|[Bb]y)\b"
+"""Commas, digits and any sign that a name, a title or a sentence has not: publishers part names and
+mark them with many ("·", "⇑", "◦", private signs of a font)."""
 BETWEEN_NAMES = re.compile(rf"(?:(?<!\s)\s+)?(?:{_MARKS})(?:{_MARKS}|\s)*")
 ASIDE = re.compile(
     r"\[[\d X–-]{10,30}\]|\([^()]{0,60}\)|\{[^{}]{0,200}\}@?\S*|\S{1,99}@\S+|https?://\S+"

@@ -105,8 +105,8 @@ def same_works(records: Mapping[str, Record]) -> dict[str, str]:
     the order of ids. The first paper itself and single papers are not in the result.
 
     Papers are the same work if they have the same DOI or arXiv id; the same title, and the same
-    first author or similar abstracts; or the same first author and similar abstracts that begin
-    with the same words.
+    first author or similar abstracts; the same first author and similar abstracts that begin with
+    the same words; or the same text, as copies of a file have, and no other title or DOI.
     """
     papers_with: dict[tuple[str, str], list[str]] = {}
     """Kind and value of a key -> papers that have it."""
@@ -138,11 +138,17 @@ def _keys(record: Record) -> Iterator[tuple[str, str]]:
     opening = letters_of(record.abstract or "")[:_OPENING_LETTERS]
     if len(opening) == _OPENING_LETTERS:
         yield "text", opening
+    if record.text_hash:
+        yield "copy", record.text_hash
 
 
 def _are_versions(record: Record, other: Record, shared: str) -> bool:
-    """Whether two papers with the same title (shared: "title") or with abstracts that begin alike
-    ("text") are versions of one work."""
+    """Whether two papers with the same title (shared: "title"), with abstracts that begin alike
+    ("text") or with the same text ("copy") are versions of one work."""
+    if shared == "copy":
+        titles = title_key(record.title), title_key(other.title)
+        stated = ((record.doi, other.doi), titles)
+        return all(one == another or not (one and another) for one, another in stated)
     has_similar_abstract = bool(record.abstract and other.abstract) and (
         token_set_ratio(record.abstract or "", other.abstract or "") >= _ALIKE
     )

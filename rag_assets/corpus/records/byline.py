@@ -39,6 +39,7 @@ _MARKED = re.compile(r"\W*\d|[*†‡§¶∗¹²³⁴⁵⁶⁷⁸⁹]|[a-f][A-Z]
 _TORN = re.compile(r"[\W\d]*,")
 """A line that begins with the end of a list. The names before it were read elsewhere, so their
 order is unknown."""
+_SPACED_DASH = re.compile(r"\s[/–—-]\s")
 _TWO_CAPITALS = re.compile(r"[^\W\d_a-z]\w{1,60} [^\W\d_a-z]\w")
 _MOST_BEFORE = 2
 """Most lines without a name before the first author: the rest of a title, the journal's address."""
@@ -109,6 +110,8 @@ def byline(lines: Lines, page: str) -> Byline:
             lines_below = block.split("\n")[len(persons_by_line) :]
             is_sure &= not lines_below or len(persons_by_line) <= 1
             is_reliable &= not any(_continues_names(below, ordinary) for below in lines_below)
+            # below an institution and above another line: probably the next author
+            is_reliable &= not any(persons_in(below, ordinary) for below in lines_below[1:-1])
             is_marked |= any(character.isnumeric() for character in line)
         elif joins_names(line, ordinary) or (
             begins_with_a_name(line, ordinary)
@@ -117,7 +120,7 @@ def byline(lines: Lines, page: str) -> Byline:
             is_reliable = False  # the line has names, but not only names that can be separated
         elif (authors or len(byline_lines) >= _MOST_BEFORE) and not _is_aside(line):
             break  # the byline ends here
-        byline_lines.append(line)
+        byline_lines.append(block)
     names = [author.name for author in authors]
     is_reliable &= len(set(names)) == len(names) and not any(
         _LETTER_MARKS.match(line) for line in byline_lines
@@ -223,6 +226,14 @@ def may_name_a_person(text: str) -> bool:
     not an institution."""
     pieces = BETWEEN_NAMES.split(ASIDE.sub(" ", text))
     return any(_TWO_CAPITALS.search(piece) and not names_an_institution(piece) for piece in pieces)
+
+
+def goes_on_with_a_name(rest: str, ordinary: Set[str]) -> bool:
+    """Whether what stands behind a name on its line begins with another name."""
+    parted = _SPACED_DASH.sub(",", ASIDE.sub(" ", rest))
+    pieces = (piece.strip(" .:-–/()") for piece in BETWEEN_NAMES.split(parted))
+    first = next(filter(None, pieces), "")
+    return is_person_name(first, ordinary) and not names_an_institution(first)
 
 
 def person_of(name: str) -> Person:

@@ -44,11 +44,13 @@ from rag_assets.corpus.records.byline import (
     Byline,
     below_title,
     byline,
+    goes_on_with_a_name,
     may_name_a_person,
     person_of,
     persons_in,
     persons_set_alike,
 )
+from rag_assets.corpus.records.issues import issue_of
 
 _TEMPLATE = re.compile(
     r"\b(?:Woodstock|Conference acronym|20XX)\b|n{5,}|X{5,}|10\.1145/1122445\.1122456",
@@ -56,8 +58,8 @@ _TEMPLATE = re.compile(
 )
 """Placeholders that LaTeX classes print if the author did not fill in a value."""
 _YEAR = re.compile(r"(?<![\d.-])((?:19|20)\d\d)(?!\d|-(?!(?:0[1-9]|1[0-2])\b))")
-_IN_TEXT_MARK = re.compile(r"\([^()\d]{3,60}, (?:19|20)\d\d[a-z]?\)")
-"""A citation of another work, "(Lund et al., 2019)"."""
+_IN_TEXT_MARK = re.compile(r"(?<!\d )\([^()\d]{3,60}, (?:19|20)\d\d[a-z]?\)")
+"""A citation of another work, "(Lund et al., 2019)"; behind a number it is the date of an issue."""
 _STAMP = re.compile(r"arXiv:\S{1,30}\s+\[[\w.-]{1,20}\]\s+\d{1,2} \w{3} ((?:19|20)\d\d)")
 _MONTH = r"[^\W\d_]{3,10}\.?"
 _ORDINAL = r"\d{1,2}(?:st|nd|rd|th|er)?"
@@ -66,6 +68,13 @@ _DATE = re.compile(
     r"|\d{1,4}([-/.–])\d{1,2}\1\d{1,4}"
 )
 _ONLY_DATE = re.compile(rf"[^\w()]*(?:{_DATE.pattern}|{_MONTH},? (?:19|20)\d\d)[^\w()]*")
+_AUTHORS_FIELD = re.compile(
+    r"^\W*author(?:\(s\)|s)?:\s*(.{1,2000}?)\s*^\W*[A-Z][\w ()]{2,20}:",
+    re.MULTILINE | re.DOTALL | re.IGNORECASE,
+)
+"""The field of a cover with the authors, up to the next field."""
+_COUNTED_AUTHORS = re.compile(r"^(\d{1,4}) authors?\b", re.MULTILINE)
+"""What the cover of a network states: "3 authors, including:"."""
 _PUBLISHED = re.compile(
     r"^\W*published(?: online)?\b|^\W*publication date\b|^\W*issue date\b", re.IGNORECASE
 )
@@ -94,6 +103,7 @@ paper."""
 HEADER, PAGE = "header", "first page"
 WITH_METADATA = "first page and metadata"
 NOT_FOUND = "not printed where it was looked for: "
+NOT_SURE = "names are printed, but could not all be told apart: "
 _ASKED_FOR = ("title", "authors", "year", "doi")
 """If one of these fields is unknown, the record says where it was looked for."""
 Sourced = tuple[Record, dict[str, str]]
@@ -145,10 +155,19 @@ def record_of(document: Document, abstract: str | None) -> Sourced:
         places.append(PAGE)
     missing = [name for name in _ASKED_FOR if name not in known_values(record)]
     origins |= dict.fromkeys(missing, f"{NOT_FOUND}{' and '.join(places) or 'the text'}")
+    if printed and not record.authors and _begins_with_names(printed, record.title):
+        origins["authors"] = f"{NOT_SURE}{PAGE}"
     if retraction_place := _place_of_retraction(document):
         retracted_by = f"the paper itself, {retraction_place}"
         return replace(record, retracted=retracted_by), origins | {"retracted": retracted_by}
     return record, origins
+
+
+def _begins_with_names(printed: PrintedFront, title: str | None) -> bool:
+    """Whether a line below the title begins with the name of a person."""
+    ordinary = ordinary_words(printed.text)
+    below = below_title(printed.lines, title or "") or ()
+    return any(goes_on_with_a_name(line, ordinary) for block in below for line in block.split("\n"))
 
 
 def _place_of_retraction(document: Document) -> str:
@@ -208,8 +227,12 @@ def _confirmed(header: Record, printed: PrintedFront) -> Sourced:
     dropped or added as the page shows. Also returns where each value comes from."""
     title = _title(header, printed)
     lines_below = below_title(printed.lines, title or "")
-    authors = _authors(header.authors, lines_below, printed)
+    authors = _authors(header.authors, lines_below, printed) or _authors_on_cover(printed.text)
+    counted = _COUNTED_AUTHORS.search(printed.text)
+    if counted and int(counted[1]) != len(authors):  # a cover with the profile of one of them
+        authors = ()
     ids = arxiv_ids_in(printed.text)
+    issue = {name: value for name, value in issue_of(printed).items() if not getattr(header, name)}
     record = replace(
         header,
         title=title,
@@ -221,6 +244,7 @@ def _confirmed(header: Record, printed: PrintedFront) -> Sourced:
         doi=_doi(header.doi, _numbered_dois(printed.text), _numbered_dois(printed.metadata)),
         arxiv=header.arxiv or (ids[0] if len(ids) == 1 else None),
     )
+    record = replace(record, **issue)
     # a header without authors, year and DOI is not named as the origin of a value
     has_header_values = header.authors or header.year or header.doi
     origins = {
@@ -286,6 +310,12 @@ def _authors(
     return tuple(_as_printed(author, byline_lines) for author in stated_authors)
 
 
+def _authors_on_cover(text: str) -> tuple[Person, ...]:
+    """The persons in the field "Author(s):" of an archive's cover, all of them or none."""
+    field = _AUTHORS_FIELD.search(text)
+    return tuple(persons_in(" ".join(field[1].split()), ordinary_words(text))) if field else ()
+
+
 def _agreed(
     by_words: Byline, stated_authors: Sequence[Person], printed: PrintedFront
 ) -> Sequence[Person]:
@@ -346,19 +376,22 @@ def _is_within(inner: tuple[int, int], outer: tuple[int, int]) -> bool:
 
 
 def _names_left(region: Sequence[str], persons: Sequence[Person], page: str) -> bool:
-    """Whether the region may name a person besides these: on a line of its own, or between two of
-    them."""
+    """Whether the region may name a person besides these: on a line of its own, between two of them,
+    or behind them."""
     ordinary = ordinary_words(page)
-    for line in region:
-        ranges = [
+    known = letters_of("\n".join(f"{one.name} {one.family}{one.given}" for one in persons))
+    for block in region:
+        listed = (one for line in block.split("\n") for one in persons_in(line, ordinary))
+        if any(letters_of(one.name) not in known for one in listed):
+            return True
+        ranges = sorted(
             match.span()
             for person in persons
-            if (match := re.search(_spaced(person), line, re.IGNORECASE))
-        ]
-        if not ranges and persons_in(line, ordinary):
-            return True
-        gaps = (line[end:start] for (_, end), (start, _) in pairwise(sorted(ranges)))
-        if any(map(may_name_a_person, gaps)):
+            if (match := re.search(_spaced(person), block, re.IGNORECASE))
+        )
+        gaps = (block[end:start] for (_, end), (start, _) in pairwise(ranges))
+        rest = block[ranges[-1][1] :] if ranges else ""
+        if any(map(may_name_a_person, gaps)) or goes_on_with_a_name(rest, ordinary):
             return True
     return False
 

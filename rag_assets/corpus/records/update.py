@@ -30,7 +30,7 @@ from rag_assets.corpus.records.registries import LookUp, Registered
 from rag_assets.parsing.bibliographies import CORRECTIONS, Entry
 from rag_assets.parsing.store import DocumentStore, unpacked_document
 
-RECORDS_VERSION = 8
+RECORDS_VERSION = 9
 """Raise it when the same files give another record than before."""
 _MATCHED_BY = ("title", "doi", "arxiv")
 """Fields of a paper's own record with which entries of bibliographies are matched."""
@@ -118,7 +118,9 @@ def update_papers(
 def _own_record(paper: tuple[str, bytes]) -> Sourced:
     """Runs in a worker. The record of a paper's packed document, before it is completed."""
     document = unpacked_document(paper[1])
-    return record_of(document, _abstract(document))
+    record, sources = record_of(document, _abstract(document))
+    letters = letters_of(document.text)
+    return replace(record, text_hash=fingerprint(letters) if letters else None), sources
 
 
 @dataclass(frozen=True)
@@ -245,8 +247,8 @@ PAPERS_PROMISES: list[Promise[PapersCandidate]] = [
     ),
     Promise(
         "no_work_twice",
-        "No work is there twice, as preprint and published version or in two files: both count as one source. Remove "
-        "the one that you do not want to cite.",
+        "No work is there twice, as preprint and published version, in two files or as a copy: both count as one source. "
+        "Remove the one that you do not want to cite.",
         _same_twice,
         "warning",
     ),

@@ -18,6 +18,7 @@ from rag_assets.corpus.records.libraries import retraction_lists
 from rag_assets.evaluation.history import read_history
 from rag_assets.library.reading.papers import Papers
 from rag_assets.parsing.corpus import PARSED, how_bad, is_doubtful
+from rag_assets.parsing.discovery import folders_passed_over
 from rag_assets.questions.files import unasked_files
 from rag_assets.search.indexing.stores import published_indexes
 
@@ -39,6 +40,7 @@ def status_facts(settings: Settings) -> dict[str, Any]:
     return {
         "papers_parsed": statuses["parsed"],
         "papers_quarantined": len(quarantined_files(settings)),
+        "folders_passed_over": ", ".join(folders_passed_over(paths.papers)) or None,
         "chunks": stats.get("n_chunks"),
         "share_missing_pages": stats.get("share_missing_pages"),
         "tokenizer": stats.get("tokenizer"),

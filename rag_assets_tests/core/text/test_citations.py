@@ -75,9 +75,16 @@ def test_versions_of_one_work_are_found() -> None:
         "text3": Record(title="Zinc in lowland cows", abstract="We survey farms in Dale."),
         "short1": Record(title="Editorial", authors=(LUND,)),
         "short2": Record(title="Editorial", authors=(LUND,)),
+        "copy": Record(text_hash="a"),
+        "copy (1)": Record(text_hash="a"),
+        "withdrawn1": Record(title="Copper in valley goats", text_hash="b"),
+        "withdrawn2": Record(title="Nickel in forest deer", text_hash="b"),
+        "withdrawn3": Record(doi="10.1/v", text_hash="c"),
+        "withdrawn4": Record(doi="10.1/w", text_hash="c"),
     }
 
     assert same_works(records) == {
+        "copy (1)": "copy",
         "doi2": "doi1",
         "old_title": "new_title",
         "preprint": "cut_name",

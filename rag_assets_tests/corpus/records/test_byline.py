@@ -18,6 +18,9 @@ def names(*lines: str) -> list[str]:
             ["Ada B. Lund ¹ , Bo van der Moe² and Carl Ness*"],
             ["Ada B. Lund", "Bo van der Moe", "Carl Ness"],
         ),
+        (["Ada Lund¹ · Bo Moe² ·\nCarl Ness¹"], ["Ada Lund", "Bo Moe", "Carl Ness"]),
+        (["Ada Lund ⇑, Bo Moe ◦ Carl Ness ✉"], ["Ada Lund", "Bo Moe", "Carl Ness"]),
+        (["Ada Andre\u0301 · Bo Moe"], []),
         (["ADA LUND, JR., M.D., AND BO MOE, PH.D."], ["Ada Lund", "Bo Moe"]),
         (["Ada Lund", "University of Winter", "Bo Moe", "ada@winter.org"], ["Ada Lund", "Bo Moe"]),
         (["Lund, Ada ∗ ada@winter.org", "Moe, Bo † bo@winter.org"], ["Ada Lund", "Bo Moe"]),
@@ -61,6 +64,7 @@ def test_a_byline_gives_its_authors_in_order(lines: list[str], wanted: list[str]
         ["Ada Lund, Bo Moe\nCarl Ness, Winter Institute of Iron"],
         ["Iron in Sheep", "We followed iron in sheep."],
         ["Winter Herds Company, Norway"],
+        ["Ada Lund\nWinter Institute, Oslo\nBo Moe\nMolde Friends, Oslo"],
         [],
     ],
 )

@@ -155,6 +155,69 @@ def test_a_list_of_contents_makes_no_cover_of_the_page_before_it() -> None:
     assert read(first_page("Ada Lund, Bo Moe"), contents).title == TITLE
 
 
+@pytest.mark.parametrize(
+    ("subject", "printed", "known"),
+    [
+        ("Winter Sci 2019.30:682-696", "2019, Vol. 30(5) 682-696", ("Winter Sci", "30", "682-696")),
+        (
+            "Winter Sci, 30 (2019) 682-696. doi:10.1/x",
+            "30 (2019) 682",
+            ("Winter Sci", "30", "682-696"),
+        ),
+        ("Winter Sci 2019.30:682-696", "2019, Vol. 30(5) 700-711", (None, None, None)),
+    ],
+)
+def test_a_journal_that_metadata_and_page_agree_on_is_cited(
+    subject: str, printed: str, known: tuple[str | None, ...]
+) -> None:
+    """Reference managers got a paper without journal, volume and pages."""
+    record = read(first_page("Ada Lund", printed, subject=subject))
+
+    assert (record.venue, record.volume, record.pages) == known
+
+
+ON_COVER = page_of(TITLE, top=60, size=14)
+ARCHIVE = overlaid(
+    ON_COVER,
+    page_of(
+        "Author(s): Ada Lund, Bo Moe and Carl",
+        "Ness",
+        "Source: Annals of Winter, Vol. 12, No. 3 (Autumn, 1987), pp. 211-213",
+        "Stable URL: https://archive.example/stable/1",
+        "Your use of the archive shows that you agree to its terms.",
+    ),
+)
+NETWORK = overlaid(
+    ON_COVER,
+    page_of(
+        "See discussions, stats, and author profiles at: https://network.example/1",
+        "Article in Annals of Winter · May 2016",
+        "3 authors, including:",
+        "Bo Moe",
+        "University of the Other Side",
+        "All content following this page was uploaded by Bo Moe on 03 June 2018.",
+    ),
+)
+
+
+@pytest.mark.parametrize(("cover", "year"), [(ARCHIVE, 1987), (NETWORK, None)])
+@pytest.mark.parametrize("is_signed", [True, False])
+def test_a_cover_says_whose_paper_it_is_and_hides_no_author(
+    cover: Draw, year: int | None, is_signed: bool
+) -> None:
+    """An archive's cover left the paper without authors; a network's named its own member alone."""
+    start = page_of(TITLE, top=40, size=18), page_of(*prose("sheep", 8), top=140)
+    paper = overlaid(*start, page_of("ADA LUND, BO MOE AND CARL NESS", top=90, size=11))
+
+    record = read(cover, paper if is_signed else overlaid(*start))
+
+    are_known = is_signed or cover is ARCHIVE
+    assert names(record) == (["Ada Lund", "Bo Moe", "Carl Ness"] if are_known else [])
+    assert record.year == year
+    issue = (record.venue, record.volume, record.issue, record.pages)
+    assert issue == (("Annals of Winter", "12", "3", "211-213") if year else (None,) * 4)
+
+
 def test_metadata_count_where_the_page_says_the_same() -> None:
     """They tell which of two readings is right; a name that only a program knows is no author."""
     subject = "Winter 3 (2019). doi:10.1234/iron.7"
@@ -163,6 +226,29 @@ def test_metadata_count_where_the_page_says_the_same() -> None:
 
     assert (names(record), record.doi) == (["Ada Lund", "Bo Moe"], "10.1234/iron.7")
     assert read(first_page(author="Office User")).authors == ()
+
+
+@pytest.mark.parametrize(
+    ("below", "authors"),
+    [
+        (["Ada Lund · Bo Moe · Carl Ness"], ["Ada Lund", "Bo Moe", "Carl Ness"]),
+        (["Ada Lund / Bo Moe / Carl Ness"], []),
+        (
+            ["Ada Lund · Bo Moe · Carl", "Ness · Dag Ek"],
+            ["Ada Lund", "Bo Moe", "Carl Ness", "Dag Ek"],
+        ),
+        (["Ada Lund", "Winter Institute, Oslo", "Bo Moe", "Molde Friends, Oslo"], []),
+    ],
+)
+def test_a_list_of_authors_is_whole_or_null(below: list[str], authors: list[str]) -> None:
+    """Programs write only the first author into the metadata; the others were cited nowhere."""
+    document = parsed(first_page(*below, author="Ada Lund"))
+    record, sources = record_of(document, None)
+
+    assert names(record) == authors
+    assert authors or sources["authors"] == (
+        "names are printed, but could not all be told apart: first page"
+    )
 
 
 def test_a_report_of_a_company_names_no_persons_but_its_publisher_and_its_period() -> None:

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
-from rag_assets.core.domain import Document, Person, Record, SourceFormat
+from rag_assets.core.domain import Block, BlockKind, Document, Person, Record, SourceFormat
 from rag_assets.core.promises import check_all
+from rag_assets.core.tables import records_from
+from rag_assets.core.text.works import same_works
 from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.corpus.records.libraries import Libraries
 from rag_assets.corpus.records.published import title_page
@@ -101,6 +103,17 @@ def test_checks_list_what_is_missing_unreadable_or_there_twice(corpus: Corpus) -
     assert {"paper_id": "moe", "missing": "year"} in found["records_complete"]
     assert [row["file"] for row in found["libraries_readable"]] == ["b.bib"]
     assert found["no_work_twice"] == [{"paper_id": "moe", "same_work_as": "ek"}]
+
+
+def test_a_copy_of_a_file_is_the_same_work(corpus: Corpus) -> None:
+    """What a cloud leaves beside a paper ("lund (1)") would be a second source of all it says."""
+    for paper in ("moe", "ek"):
+        block = Block(BlockKind.PARAGRAPH, f"Goats hold copper.{'' if paper == 'ek' else ' '}")
+        document = Document(paper, "", SourceFormat.MARKDOWN, f"{paper}.md", (block,))
+        corpus.store.put(f"of {paper}", packed_document(document))
+    corpus.update()
+
+    assert same_works(records_from(corpus.table)) == {"moe": "ek"}
 
 
 def test_a_title_page_says_where_its_statements_come_from(corpus: Corpus) -> None:

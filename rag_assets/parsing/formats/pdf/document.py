@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import chain
+from statistics import median
 from typing import TYPE_CHECKING
 
 from rag_assets.core.domain import (
@@ -35,7 +36,7 @@ from rag_assets.parsing.formats.pdf.text import (
     PageText,
     read_page,
 )
-from rag_assets.parsing.formats.pdf.titles import TitleReader, is_cover, with_titles_joined
+from rag_assets.parsing.formats.pdf.titles import LARGER, TitleReader, is_cover, with_titles_joined
 from rag_assets.parsing.shared.files import RawFile
 from rag_assets.parsing.shared.hyphenation import Vocabulary
 from rag_assets.parsing.shared.running_text import RUNNING_SHARE, PlacedLine, running
@@ -191,7 +192,8 @@ def without_running_text(
     def placed(line: Line) -> PlacedLine:
         return PlacedLine(line.text, (line.top + line.bottom) / 2 / line.frame.height)
 
-    dropped = {id(line) for line in running(in_order, placed)}
+    titles = _printed_twice(pages)
+    dropped = {id(line) for line in running(in_order, placed) if line.text not in titles}
     dropped |= {id(line) for page in pages for line in _stamps(page)}
     n_pages_with = Counter(
         text for page in pages for text in {line.text for line in _at_an_angle(page)}
@@ -207,6 +209,17 @@ def without_running_text(
     ]
     every = (line for page in pages for line in chain(page.upright, *page.asides))
     return kept, [line.text for line in every if id(line) in dropped]
+
+
+def _printed_twice(pages: Sequence[PageLines]) -> set[str]:
+    """The large lines that the first two pages have and no other: a cover repeats the title."""
+    cover, first, *others = (*(page.upright for page in pages), (), ())
+    if not first:
+        return set()
+    large = LARGER * median(line.height for line in first)
+    titles = {line.text for line in first if line.height >= large}
+    elsewhere = {line.text for page in others for line in page}
+    return (titles & {line.text for line in cover}) - elsewhere
 
 
 def _without(lines: Sequence[Line], dropped: Set[int]) -> tuple[Line, ...]:

@@ -187,11 +187,14 @@ def front_of(
     those of the document."""
     from pypdfium2 import PdfiumError
 
-    try:
-        text = pdf[0].get_textpage().get_text_bounded()[:_MAX_CHARS]
+    opening = next((block.page_start for block in blocks if block.page_start), 1)
+    try:  # of a cover too
+        text = "\n".join(
+            pdf[number - 1].get_textpage().get_text_bounded()[:_MAX_CHARS]
+            for number in sorted({1, opening})
+        )
     except PdfiumError:
         return None
-    opening = next((block.page_start for block in blocks if block.page_start), 1)
     upright = pages[opening - 1].layers[:1]
     as_set = {
         line.text: _as_set(line)

@@ -25,7 +25,7 @@ from rag_assets.parsing.formats.pdf.blocks import (
 )
 from rag_assets.parsing.formats.pdf.headings import is_prose
 
-_LARGER = 1.15
+LARGER = 1.15
 """A text is large from this multiple of the size of the body."""
 _TOP_SHARE = 0.6
 _MIN_WORDS = 2
@@ -84,7 +84,7 @@ def _goes_on(above: LineGroup, group: LineGroup, body: BodyStyle) -> bool:
     if last.frame != first.frame or abs(first.top - last.bottom) > touching:
         return False
     texts = (above.plain_text, group.plain_text)
-    is_large = min(above.size, group.size) >= _LARGER * body.size
+    is_large = min(above.size, group.size) >= LARGER * body.size
     if not is_large or heading_number(texts[1]) or any(map(is_plain_section_name, texts)):
         return False
     if texts[0].rstrip().endswith(":"):  # a subtitle may have a style of its own
@@ -141,7 +141,7 @@ class TitleReader:
             return (
                 self._is_confirmed(at, page),
                 self._is_in_metadata(group),
-                self._is_above_authors(at, page) and not self._lists_authors(group),
+                self.is_above_authors(at, page) and not self._lists_authors(group),
                 len(names_in(group.plain_text, self._ordinary)) < 2,
                 round(group.size),
                 -group.top,
@@ -201,7 +201,7 @@ class TitleReader:
         return [
             at
             for at, group in enumerate(page)
-            if _may_be_title(group) and group.size >= _LARGER * self.body.size
+            if _may_be_title(group) and group.size >= LARGER * self.body.size
         ]
 
     def _lists_authors(self, group: LineGroup) -> bool:
@@ -212,7 +212,7 @@ class TitleReader:
         is_long = len(group.plain_text.split()) >= _MIN_WORDS_REPEATED
         return is_long and _holds(self.metadata, group.plain_text)
 
-    def _is_above_authors(self, at: int, page: Sequence[LineGroup]) -> bool:
+    def is_above_authors(self, at: int, page: Sequence[LineGroup]) -> bool:
         """Whether authors in another style are listed below group `at`. A subtitle may be between
         them, but no other title."""
         large, style = self._large(page), HeadingStyle.of(page[at])
@@ -230,7 +230,7 @@ class TitleReader:
         section or prose below it confirm a group only if it does not read like a name of persons or
         of a company, and nothing on the page is larger."""
         group, below = page[at], page[at + 1 :]
-        if self._is_in_metadata(group) or self._is_above_authors(at, page):
+        if self._is_in_metadata(group) or self.is_above_authors(at, page):
             return True
         if self._is_name(group):
             return False
@@ -297,16 +297,18 @@ def is_cover(
 ) -> bool:
     """Whether a first page only announces the paper that begins on the next page.
 
-    The next page then has a title of several words above an abstract or a first section ("Contents"
-    is none). The first page has neither, and shows no title or another one."""
-    opening = next((group for group in next_page if _opens_paper(group)), None)
-    if opening is None or any(_opens_paper(group) for group in page):
+    The first page opens no paper. The next one repeats its title, above authors; or it has a title
+    of several words above an abstract or a first section ("Contents" is none), and the first page
+    shows no title or another one."""
+    if any(_opens_paper(group) for group in page):
         return False
-    title = reader.title_in(next_page[: next_page.index(opening)])
-    shown = reader.title_in(page)
-    return (title is not None and _n_words(title) >= _MIN_WORDS) and (
-        shown is None or letters_of(title.plain_text) != letters_of(shown.plain_text)
-    )
+    opening = next((at for at, group in enumerate(next_page) if _opens_paper(group)), None)
+    title, shown = reader.title_in(next_page[:opening]), reader.title_in(page)
+    if title is None or _n_words(title) < _MIN_WORDS:
+        return False
+    if shown and letters_of(title.plain_text) == letters_of(shown.plain_text):
+        return reader.is_above_authors(next_page.index(title), next_page)
+    return opening is not None
 
 
 def _opens_paper(group: LineGroup) -> bool:
