@@ -113,7 +113,7 @@ PARSED_INDEX = _schema(
     ),
     n_pages_unread=(
         _INT,
-        "Pages of a PDF where something is printed and no text was found: pictures without OCR.",
+        "Pages of a PDF that gave no text though something is printed: pictures without OCR, failures.",
     ),
     n_pages_cut=(
         _INT,

@@ -321,8 +321,8 @@ class Document:
     notes: tuple[str, ...] = ()
     """Remarks for the user: a fallback that was used, a repair that was made."""
     n_pages_unread: int = 0
-    """Pages of a PDF where something is printed and no text was found; OCR, or more time for it,
-    may find some."""
+    """Pages of a PDF that could not be read, or where something is printed and no text was found;
+    OCR, or more time for it, may find some."""
     n_pages_cut: int = 0
     """Pages of a PDF whose text layer cuts many words in two, and that OCR did not read."""
 

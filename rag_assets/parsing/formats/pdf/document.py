@@ -4,12 +4,14 @@ Pages without one are read by OCR where that is installed. A scan without is ref
 never becomes an empty document.
 """
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from rag_assets.core.domain import (
     Box,
@@ -43,6 +45,10 @@ from rag_assets.parsing.shared.running_text import RUNNING_SHARE, PlacedLine, ru
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument
 
+logger = logging.getLogger(__name__)
+
+Read = TypeVar("Read")
+
 _GARBLED_SHARE = 0.1
 MAX_CHARS = 30_000_000
 """Characters of one document; a book of 3,000 dense pages has half of that."""
@@ -60,8 +66,8 @@ def parse_pdf(file: RawFile, settings: ParsingSettings) -> Document:
     """Read a PDF into blocks with pages and boxes.
 
     Raises UnreadableDocument when the file cannot be opened or has no text layer (with what to do
-    about it), and DocumentLimit when it has too many pages or characters. Single pages without text
-    are named in the notes.
+    about it), and DocumentLimit when it has too many pages or characters. Single pages without
+    text, and those that cannot be read, are named in the notes.
     """
     with opened_pdf(file.content, settings.limits.max_pages) as pdf:
         return _document(pdf, file, settings, Stated.by(pdf))
@@ -91,7 +97,7 @@ def _document(
     read here, because `pdf` may be a copy of the first pages, which has no metadata. A cover page
     is dropped, and its lines are counted with the running headers."""
     ocr = PageReader(settings.limits.timeout_s) if is_installed() else None
-    pages, lines = read_pages(pdf, lines_with_tables, ocr)
+    pages, lines = read_pages(pdf, file.path, lines_with_tables, ocr)
     missing = _why_missing(ocr)
     _demand_text(pdf, pages, missing)
     kept, running = _without_running_text(pdf, pages, lines)
@@ -99,7 +105,12 @@ def _document(
     labels = tuple(
         pdf.get_page_label(index) or None for index in range(len(pdf))
     )  # "" where the file has none
-    by_page = [_groups_of(page) for page in kept]
+    by_page = []
+    for at, page in enumerate(kept):
+        groups = _tried(at + 1, file.path, partial(_groups_of, page))
+        if isinstance(groups, str):
+            pages[at], groups = PageText(at + 1, problem=groups), []
+        by_page.append(groups)
     body = BodyStyle.of([group for page in by_page for group in page])
     by_page = [with_headings_joined(page, body) for page in by_page]
     by_page[:2] = [with_titles_joined(page, body) for page in by_page[:2]]
@@ -125,7 +136,7 @@ def _document(
         page_labels=labels if any(labels) else (),
         n_source_chars=max(0, n_lines - n_back),
         n_dropped_running=n_dropped,
-        n_pages_unread=len(_unread(pages)),
+        n_pages_unread=len(_unread(pages)) + sum(map(bool, (page.problem for page in pages))),
         n_pages_cut=sum(page.is_cut for page in pages),
         notes=_notes(pages, missing),
         printed=front_of(
@@ -157,26 +168,47 @@ def _without_running_text(
     return lines, []  # for example a short form that is filled in twice
 
 
+def _tried(number: int, path: str, work: Callable[[], Read]) -> Read | str:
+    """What `work` makes of a page of the file `path`; the reason where it fails in any way, because
+    one page must not cost the others."""
+    try:
+        return work()
+    except MemoryError:
+        raise
+    except Exception as error:
+        logger.exception("Page %d of %s is left out", number, path)
+        return f"{type(error).__name__}: {error}".rstrip(".")
+
+
 def read_pages(
     pdf: "PdfDocument",
+    path: str,
     lines_of: Callable[[PageText], Sequence[Sequence[Line]]],
     ocr: PageReader | None = None,
 ) -> tuple[list[PageText], list[PageLines]]:
-    """Each page, after the first two without its segments, and its lines as `lines_of` finds them in each layer.
+    """Each page of the file `path`, after the first two without its segments, and its lines as
+    `lines_of` finds them in each layer. A page that cannot be read is empty and has its problem.
 
     Raises DocumentLimit over MAX_CHARS.
     """
+
+    def read(index: int) -> tuple[PageText, list[tuple[Line, ...]]]:
+        page = read_page(pdf, index, ocr)
+        return page, list(map(tuple, lines_of(page)))
+
     pages: list[PageText] = []
     lines: list[PageLines] = []
     n_chars = 0
     for index in range(len(pdf)):
-        page = read_page(pdf, index, ocr)
+        found = _tried(index + 1, path, partial(read, index))
+        page, by_layer = (
+            (PageText(index + 1, problem=found), []) if isinstance(found, str) else found
+        )
         n_chars += page.n_chars
         if n_chars > MAX_CHARS:
             raise DocumentLimit(
                 f"has more than {MAX_CHARS:,} characters on its first {index + 1} pages. Split the file."
             )
-        by_layer = list(map(tuple, lines_of(page)))
         lines.append(PageLines(by_layer[0], tuple(by_layer[1:])) if by_layer else PageLines((), ()))
         pages.append(page if index < N_FRONT_PAGES else page.without_text())
     return pages, lines
@@ -247,6 +279,8 @@ def _demand_text(pdf: "PdfDocument", pages: Sequence[PageText], missing: str) ->
     or blank; `missing` is its last sentence, on what can be done."""
     if any(page.n_chars for page in pages):
         return
+    if problems := _problems(pages):
+        raise UnreadableDocument(f"has no page that can be read. {problems}")
     n_images = _n_image_pages(pdf, pages)
     if n_images:
         raise UnreadableDocument(
@@ -261,7 +295,7 @@ def _n_image_pages(pdf: "PdfDocument", pages: Sequence[PageText]) -> int:
     from pypdfium2 import raw
 
     n = 0
-    for number in [page.number for page in pages if page.is_readable]:
+    for number in [page.number for page in pages if not page.problem]:
         with closing(pdf[number - 1]) as page:
             n += any(True for _ in page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=5))
     return n
@@ -275,9 +309,21 @@ def _groups_of(page: PageLines) -> list[LineGroup]:
 
 
 def _unread(pages: Sequence[PageText]) -> list[int]:
-    return [
-        page.number for page in pages if page.is_readable and not page.n_chars and page.has_content
-    ]
+    return [page.number for page in pages if not page.n_chars and page.has_content]
+
+
+def _problems(pages: Sequence[PageText]) -> str:
+    """A sentence for the user on the pages that could not be read, and what to do; empty if there
+    are none."""
+    numbers: dict[str, list[int]] = {}
+    for page in pages:
+        if page.problem:
+            numbers.setdefault(page.problem, []).append(page.number)
+    reasons = "; ".join(f"{_page_list(own)} ({problem})" for problem, own in numbers.items())
+    return reasons and (
+        f"Could not be read: {reasons}. What stands there is missing: print the file to a new PDF "
+        "with another program and put that in its place."
+    )
 
 
 def _notes(pages: Sequence[PageText], missing: str) -> tuple[str, ...]:
@@ -296,10 +342,8 @@ def _notes(pages: Sequence[PageText], missing: str) -> tuple[str, ...]:
         notes.append(
             f"The text layer of {_page_list(cut_words)} cuts words in two, so they are not found. {missing}"
         )
-    if unreadable := [page.number for page in pages if not page.is_readable]:
-        notes.append(
-            f"PDFium could not read {_page_list(unreadable)}: what stands there is missing."
-        )
+    if problems := _problems(pages):
+        notes.append(problems)
     if cut := [page.number for page in pages if page.n_chars_left_out]:
         notes.append(
             f"Only the first {MAX_CHARS_PER_PAGE:,} characters were read of {_page_list(cut)}."
