@@ -320,6 +320,10 @@ class Document:
     """Blocks dropped as running headers, footers or other noise."""
     notes: tuple[str, ...] = ()
     """Remarks for the user: a fallback that was used, a repair that was made."""
+    is_mended: bool = False
+    """Its file was damaged, and was read as far as possible."""
+    is_cut_off: bool = False
+    """The end of its file is missing."""
     n_pages_unread: int = 0
     """Pages of a PDF that could not be read, or where something is printed and no text was found;
     OCR, or more time for it, may find some."""

@@ -49,6 +49,8 @@ class XmlTree:
     root: etree._Element
     notes: tuple[str, ...] = ()
     """What had to be repaired to read it; empty for a well-formed file."""
+    is_cut_off: bool = False
+    """The closing tag of the root is missing."""
 
 
 def read_xml(content: bytes) -> XmlTree:
@@ -90,9 +92,11 @@ def _recovered(content: bytes, error: etree.XMLSyntaxError) -> XmlTree:
         raise UnreadableDocument(
             f"holds no readable XML ({problem}). Write the file again, or remove it."
         ) from error
-    return XmlTree(
-        root, (f"The XML is not well-formed ({problem}); it was read in recovery mode.",)
-    )
+    name = ":".join(filter(None, (root.prefix, etree.QName(root).localname)))
+    is_cut_off = f"</{name}>".encode() not in content.replace(b"\0", b"")  # UTF-16 has zeros
+    loss = ", and its end is missing" if is_cut_off else ""
+    note = f"The XML is not well-formed ({problem}){loss}; it was read in recovery mode."
+    return XmlTree(root, (note,), is_cut_off)
 
 
 def _check_depth(root: etree._Element) -> None:
