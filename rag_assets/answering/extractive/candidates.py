@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import groupby
 
-from rag_assets.core.domain import Context, ContextPassage, UnitKind
+from rag_assets.core.domain import BREAK, Context, ContextPassage, UnitKind
 from rag_assets.core.text.headings import heading_number
 from rag_assets.core.text.sentences import RAISED_MARK, sentence_spans
 from rag_assets.core.text.terms import terms_of, words_of
@@ -309,5 +309,8 @@ def _leads_up(text: str) -> bool:
 
 
 def _is_prose(text: str) -> bool:
-    """Whether a text is short enough for a claim and has neither table cells nor line breaks."""
-    return len(words_of(text)) <= MAX_WORDS and " | " not in text and "\n" not in text
+    """Whether a text is short enough for a claim and has neither table cells nor line breaks, nor
+    words that may belong to another text."""
+    return len(words_of(text)) <= MAX_WORDS and not any(
+        sign in text for sign in (" | ", "\n", BREAK)
+    )

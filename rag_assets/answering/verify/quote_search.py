@@ -138,8 +138,8 @@ def place_at(start: int, end: int, text: str) -> QuotePlace:
 
 def _sealed(place: QuotePlace, text: str) -> QuotePlace:
     """Returns the place as it is shown to readers. A place in a row of which it is not certain
-    whose values it has becomes UNPLACED, because its words prove nothing by themselves. A place
-    that was found only approximately stays APPROXIMATE."""
+    whose values it has, or in a sentence that may be two, becomes UNPLACED, because its words prove
+    nothing by themselves. A place that was found only approximately stays APPROXIMATE."""
     is_proven = (
         place.verification is Verification.APPROXIMATE
         or QuotedText(text, place.start, place.end).is_certain

@@ -176,6 +176,9 @@ class PageSource(StrEnum):
     NONE = "none"
 
 
+BREAK = " ¦ "
+"""Written where it is not certain that the words behind it follow those before it, as in two
+columns that were read as one: a sentence with it is found, and never quoted."""
 GROUP_SEPARATOR = " / "
 """Separates the groups of a table row and its name when the row is written as a line."""
 

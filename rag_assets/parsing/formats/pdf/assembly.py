@@ -5,13 +5,15 @@ The groups come in reading order, without running headers.
 """
 
 import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
-from rag_assets.core.domain import Block, BlockKind, Span, Zone
+from rag_assets.core.domain import BREAK, Block, BlockKind, Span, Zone
 from rag_assets.core.text.headings import unspaced
 from rag_assets.core.text.names import ordinary_words
 from rag_assets.parsing.formats.pdf.blocks import (
+    EQUATION_NUMBER,
     BodyStyle,
     GroupKind,
     LineGroup,
@@ -28,6 +30,7 @@ from rag_assets.parsing.formats.pdf.captions import (
 )
 from rag_assets.parsing.formats.pdf.file import Outline
 from rag_assets.parsing.formats.pdf.headings import Headings
+from rag_assets.parsing.formats.pdf.layout import Line
 from rag_assets.parsing.formats.pdf.printed_table import Printed, cells_over_pages
 from rag_assets.parsing.formats.pdf.sections import ZoneEntry, zones_of
 from rag_assets.parsing.formats.pdf.text import is_one_size
@@ -340,7 +343,7 @@ def _text_and_spans(
     text, spans = _joined_groups(block.groups, vocabulary)
     if not is_heading:
         return text, spans
-    shown = unspaced(without_bullet(text)).rstrip(_AFTER_HEADING)
+    shown = unspaced(without_bullet(text.replace(BREAK, " "))).rstrip(_AFTER_HEADING)
     return shown, tuple(replace(span, end=len(shown)) for span in spans)
 
 
@@ -373,8 +376,9 @@ def _joined_groups(
     text = ""
     starts: list[int] = []
     groups = [piece for group in groups for piece in group.pieces()]
+    texts = _marked(groups)
     for group in groups:
-        piece = _joined_open([line.text for line in group.lines], vocabulary)
+        piece = _joined_open(list(islice(texts, len(group.lines))), vocabulary)
         text = glued(text, piece, vocabulary) if text else piece
         starts.append(len(text) - len(piece))
     text = text.removesuffix(SOFT_HYPHEN)
@@ -384,6 +388,50 @@ def _joined_groups(
         for group, start, end in zip(groups, starts, ends, strict=True)
         if end > start
     )
+
+
+def _marked(groups: Sequence[LineGroup]) -> Iterator[str]:
+    """The texts of the lines of groups, with a BREAK where a line holds two texts beside each
+    other, and where a line neither lies below the one above nor goes on from its end."""
+    lines = [line for group in groups for line in group.lines]
+    for at, line in enumerate(lines):
+        near = [one for one in lines[max(at - 1, 0) : at + 2] if _is_one_column(one, line)]
+        text = _marked_cells(line, near) if groups[0].is_prose else line.text
+        if near[0] is not line and not _goes_on_below(near[0], line, is_first=at == 1):
+            text = BREAK.lstrip() + text
+        yield text
+
+
+def _is_one_column(one: Line, other: Line) -> bool:
+    return one.column == other.column and one.frame.page == other.frame.page
+
+
+def _marked_cells(line: Line, near: Sequence[Line]) -> str:
+    """The text of a line. White space separates two texts unless words of the line above or below
+    cross it: that between words that were spread to fill the line is at other places in each."""
+    text = line.cells[0]
+    for nth, cell in enumerate(line.cells[1:]):
+        (_, left, right, _) = sorted(
+            (*line.cell_lefts[nth : nth + 2], *line.cell_rights[nth : nth + 2])
+        )
+        middle = (left + right) / 2
+        is_crossed = any(
+            start < middle < end
+            for other in near
+            for start, end in zip(other.cell_lefts, other.cell_rights, strict=True)
+        )
+        is_one = is_crossed or _has_ended(text) or EQUATION_NUMBER.fullmatch(cell)
+        text = f"{text}{' ' if is_one else BREAK}{cell}"
+    return text
+
+
+def _goes_on_below(above: Line, line: Line, *, is_first: bool) -> bool:
+    """Whether two lines of a column share some width, or a sentence ends between them. A paragraph
+    whose first line is indented far may have a second one that begins and ends left of it."""
+    if _has_ended(above.text) or min(above.right, line.right) > max(above.left, line.left):
+        return True
+    is_full = above.column.right - above.right <= _FULL_LINE_EMS * above.size
+    return is_first and is_full and line.left < above.left
 
 
 def joined(texts: Sequence[str], vocabulary: Vocabulary) -> str:

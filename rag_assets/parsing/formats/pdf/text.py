@@ -426,8 +426,9 @@ class _OpenSegment:
 
 def _with_initial(text: str) -> str:
     """A text that begins with a large initial, which is joined to the word after it: "T he mill" ->
-    "The mill". "A mill" stays as it is, because "A" is a word and "Amill" is not."""
-    if text[1:2] != " " or not text[0].isupper() or not text[2:3].islower():
+    "The mill", "N EWTS" -> "NEWTS". "A mill" stays as it is, because "A" is a word and "Amill" is
+    not."""
+    if text[1:2] != " " or not text[0].isupper() or not text[2:3].isalpha():
         return text
     joined = text[0] + text[2:]
     return text if text[0] in "AI" and not is_frequent_word(joined.split(" ", 1)[0]) else joined
