@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import dropwhile
 
-from rag_assets.core.domain import BREAK, GROUP_SEPARATOR
+from rag_assets.core.domain import GROUP_SEPARATOR
 from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.parsing.tables import is_value
 
@@ -164,9 +164,8 @@ class QuotedText:
 
     @property
     def is_certain(self) -> bool:
-        """Whether it is certain whose values the quoted rows have, and that the words of the quoted
-        sentences follow each other."""
-        return BREAK not in self.sentence and all(
+        """Whether it is certain whose values the quoted rows have. Always True for prose."""
+        return all(
             some.table.says_whose(some.table.rows[nth])
             for some in self.rows
             for nth, _ in some.cells

@@ -36,7 +36,7 @@ _UNIT_KINDS = {
     BlockKind.HEADING: UnitKind.HEADING,
     BlockKind.PARAGRAPH: UnitKind.SENTENCE,
     BlockKind.FOOTNOTE: UnitKind.NOTE,
-    BlockKind.FIGURE: UnitKind.SENTENCE,
+    BlockKind.FIGURE: UnitKind.CAPTION,
     BlockKind.FORMULA: UnitKind.FORMULA,
     BlockKind.LIST: UnitKind.ITEM,
     BlockKind.CODE: UnitKind.LINE,

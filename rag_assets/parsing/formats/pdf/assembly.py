@@ -140,18 +140,16 @@ def _kind_of(group: LineGroup, body: BodyStyle, before: Sequence[_Gathered]) -> 
 
 
 def _is_footnote(group: LineGroup, body: BodyStyle, before: Sequence[_Gathered]) -> bool:
-    """Small text under larger text or another footnote in the lower part of the same column, with a
-    mark or as the rest of a footnote that was left open."""
-    first = group.lines[0]
-    if (
-        not before
-        or group.size > _FOOTNOTE_SIZE * body.size
-        or first.top < _FOOTNOTE_TOP * first.frame.height
-    ):
+    """Small text right under a table or the caption of a figure; and under larger text or another
+    footnote in the lower part of the same column, with a mark or as the rest of a footnote that was
+    left open."""
+    if not before or group.size > _FOOTNOTE_SIZE * body.size:
         return False
-    above = before[-1]
+    first, above = group.lines[0], before[-1]
     last = above.groups[-1].lines[-1]
-    if last.column != first.column:
+    if above.kind in (BlockKind.TABLE, BlockKind.FIGURE):
+        return last.frame.page == first.frame.page
+    if last.column != first.column or first.top < _FOOTNOTE_TOP * first.frame.height:
         return False
     if above.kind is BlockKind.FOOTNOTE:
         return True
