@@ -395,7 +395,7 @@ def _marked(groups: Sequence[LineGroup]) -> Iterator[str]:
     for at, line in enumerate(lines):
         near = [one for one in lines[max(at - 1, 0) : at + 2] if _is_one_column(one, line)]
         text = _marked_cells(line, near) if groups[0].is_prose else line.text
-        if near[0] is not line and not _goes_on_below(near[0], line, is_first=at == 1):
+        if near[0] is not line and not _goes_on_below(near[0], line):
             text = BREAK.lstrip() + text
         yield text
 
@@ -418,18 +418,22 @@ def _marked_cells(line: Line, near: Sequence[Line]) -> str:
             for other in near
             for start, end in zip(other.cell_lefts, other.cell_rights, strict=True)
         )
-        is_one = is_crossed or _has_ended(text) or EQUATION_NUMBER.fullmatch(cell)
+        is_sure = _has_ended(text) or ends_with_hyphen(text)
+        is_one = is_crossed or is_sure or EQUATION_NUMBER.fullmatch(cell)
         text = f"{text}{' ' if is_one else BREAK}{cell}"
     return text
 
 
-def _goes_on_below(above: Line, line: Line, *, is_first: bool) -> bool:
-    """Whether two lines of a column share some width, or a sentence ends between them. A paragraph
-    whose first line is indented far may have a second one that begins and ends left of it."""
-    if _has_ended(above.text) or min(above.right, line.right) > max(above.left, line.left):
-        return True
+def _goes_on_below(above: Line, line: Line) -> bool:
+    """Whether two lines of a column share some width, a full line is followed by one that begins
+    left of it, or it is certain from the words that a sentence ends or a word goes on."""
     is_full = above.column.right - above.right <= _FULL_LINE_EMS * above.size
-    return is_first and is_full and line.left < above.left
+    return (
+        min(above.right, line.right) > max(above.left, line.left)
+        or (is_full and line.left < above.left)
+        or _has_ended(above.text)
+        or ends_with_hyphen(above.text)
+    )
 
 
 def joined(texts: Sequence[str], vocabulary: Vocabulary) -> str:
