@@ -176,7 +176,7 @@ def _may_answer(evidence: Evidence) -> set[str]:
     }
 
 
-PIPELINE_VERSION = 17
+PIPELINE_VERSION = 18
 """Part of the key of published answers: raise it when the code makes another answer of the same
 contexts. Search and answerers have versions of their own."""
 _NONE_CARRIED = UNVERIFIED + "no statement of it is carried by the sources."

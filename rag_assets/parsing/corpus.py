@@ -83,13 +83,7 @@ class BlocksCandidate:
 def is_doubtful(row: Mapping[str, Any]) -> bool:
     """Whether a paper (a row of the parsed index) was not read from its best file or from a file
     without end, or has pages without text or with words cut in two."""
-    return bool(not_whole(row) or row["n_pages_unread"] or row["n_pages_cut"])
-
-
-def not_whole(row: Mapping[str, Any]) -> bool:
-    """Whether the best file of a paper (a row of the parsed index) is damaged, and was not used, or
-    not whole."""
-    return any(row[name] for name in _DAMAGES)
+    return any(row[name] for name in (*_DAMAGES, "n_pages_unread", "n_pages_cut"))
 
 
 def how_bad(row: Mapping[str, Any]) -> tuple[bool, bool, float, bool]:
@@ -122,9 +116,11 @@ PARSED_INDEX_PROMISES: list[Promise[pa.Table]] = [
     Promise(
         "files_whole",
         "Every paper is read from its best file, and that file is whole. The notes say what is missing.",
-        lambda index: list(
-            filter(not_whole, index.select(["paper_id", *_DAMAGES, "notes"]).to_pylist())
-        ),
+        lambda index: [
+            row
+            for row in index.select(["paper_id", *_DAMAGES, "notes"]).to_pylist()
+            if any(row[name] for name in _DAMAGES)
+        ],
         "warning",
     ),
 ]

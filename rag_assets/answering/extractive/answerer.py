@@ -66,7 +66,7 @@ from rag_assets.search.retrieval.named_works import (
     works_quoted,
 )
 
-EXTRACTIVE_VERSION = 23
+EXTRACTIVE_VERSION = 24
 """Part of the key of drafts: raise it when the code makes another answer of the same contexts."""
 _SURE_FROM, _UNMENTIONED_WORDS = 0.9, 2
 """A part is not answered if the relevance of its best candidate is below the first and as many of

@@ -54,7 +54,7 @@ from rag_assets.corpus.chunking.sections import read_runs
 from rag_assets.corpus.chunking.units import Unit
 from rag_assets.corpus.each_paper import PaperJob, PaperOutcome, update_each
 
-CHUNKER_VERSION = 17
+CHUNKER_VERSION = 18
 """Raise it when the same blocks and settings give other chunks than before."""
 
 

@@ -36,7 +36,7 @@ _UNIT_KINDS = {
     BlockKind.HEADING: UnitKind.HEADING,
     BlockKind.PARAGRAPH: UnitKind.SENTENCE,
     BlockKind.FOOTNOTE: UnitKind.NOTE,
-    BlockKind.FIGURE: UnitKind.CAPTION,
+    BlockKind.FIGURE: UnitKind.SENTENCE,
     BlockKind.FORMULA: UnitKind.FORMULA,
     BlockKind.LIST: UnitKind.ITEM,
     BlockKind.CODE: UnitKind.LINE,
@@ -75,7 +75,8 @@ class Unit:
 
     @property
     def unit_kind(self) -> UnitKind:
-        return UnitKind.CAPTION if self.is_caption else _UNIT_KINDS[self.kind]
+        is_untitled = self.kind is BlockKind.FIGURE and not self.prefix  # its text is its caption
+        return UnitKind.CAPTION if self.is_caption or is_untitled else _UNIT_KINDS[self.kind]
 
     @property
     def is_verbatim(self) -> bool:

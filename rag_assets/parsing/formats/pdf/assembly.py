@@ -7,7 +7,7 @@ The groups come in reading order, without running headers.
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import islice, pairwise
 
 from rag_assets.core.domain import BREAK, Block, BlockKind, Span, Zone
 from rag_assets.core.text.headings import unspaced
@@ -393,47 +393,38 @@ def _marked(groups: Sequence[LineGroup]) -> Iterator[str]:
     other, and where a line neither lies below the one above nor goes on from its end."""
     lines = [line for group in groups for line in group.lines]
     for at, line in enumerate(lines):
-        near = [one for one in lines[max(at - 1, 0) : at + 2] if _is_one_column(one, line)]
+        near = [one for one in lines[max(at - 1, 0) : at + 2] if one.column is line.column]
         text = _marked_cells(line, near) if groups[0].is_prose else line.text
         if near[0] is not line and not _goes_on_below(near[0], line):
             text = BREAK.lstrip() + text
         yield text
 
 
-def _is_one_column(one: Line, other: Line) -> bool:
-    return one.column == other.column and one.frame.page == other.frame.page
-
-
 def _marked_cells(line: Line, near: Sequence[Line]) -> str:
     """The text of a line. White space separates two texts unless words of the line above or below
     cross it: that between words that were spread to fill the line is at other places in each."""
+    places = list(zip(line.cells, line.cell_lefts, line.cell_rights, strict=True))
     text = line.cells[0]
-    for nth, cell in enumerate(line.cells[1:]):
-        (_, left, right, _) = sorted(
-            (*line.cell_lefts[nth : nth + 2], *line.cell_rights[nth : nth + 2])
-        )
-        middle = (left + right) / 2
-        is_crossed = any(
-            start < middle < end
-            for other in near
-            for start, end in zip(other.cell_lefts, other.cell_rights, strict=True)
-        )
-        is_sure = _has_ended(text) or ends_with_hyphen(text)
-        is_one = is_crossed or is_sure or EQUATION_NUMBER.fullmatch(cell)
+    for (_, *edges), (cell, *others) in pairwise(places):
+        middle = sum(sorted((*edges, *others))[1:3]) / 2
+        words = (edge for one in near for edge in zip(one.cell_lefts, one.cell_rights, strict=True))
+        is_crossed = any(left < middle < right for left, right in words)
+        is_one = is_crossed or _goes_on_surely(text) or EQUATION_NUMBER.fullmatch(cell)
         text = f"{text}{' ' if is_one else BREAK}{cell}"
     return text
 
 
 def _goes_on_below(above: Line, line: Line) -> bool:
-    """Whether two lines of a column share some width, a full line is followed by one that begins
-    left of it, or it is certain from the words that a sentence ends or a word goes on."""
+    """Whether two lines of a column share some width, or a full line is followed by one that begins
+    left of it."""
     is_full = above.column.right - above.right <= _FULL_LINE_EMS * above.size
-    return (
-        min(above.right, line.right) > max(above.left, line.left)
-        or (is_full and line.left < above.left)
-        or _has_ended(above.text)
-        or ends_with_hyphen(above.text)
-    )
+    is_below = min(above.right, line.right) > max(above.left, line.left)
+    return is_below or (is_full and line.left < above.left) or _goes_on_surely(above.text)
+
+
+def _goes_on_surely(text: str) -> bool:
+    """Whether a sentence or half a word ends a text."""
+    return _has_ended(text) or ends_with_hyphen(text)
 
 
 def joined(texts: Sequence[str], vocabulary: Vocabulary) -> str:

@@ -107,9 +107,8 @@ def _document(
     )  # "" where the file has none
     by_page = []
     for at, page in enumerate(kept):
-        groups = _tried(at + 1, file.path, partial(_groups_of, page))
-        if isinstance(groups, str):
-            pages[at], groups = PageText(at + 1, problem=groups), []
+        failed, groups = _tried(at + 1, file.path, partial(_groups_of, page), [])
+        pages[at] = failed or pages[at]
         by_page.append(groups)
     body = BodyStyle.of([group for page in by_page for group in page])
     by_page = [with_headings_joined(page, body) for page in by_page]
@@ -168,16 +167,18 @@ def _without_running_text(
     return lines, []  # for example a short form that is filled in twice
 
 
-def _tried(number: int, path: str, work: Callable[[], Read]) -> Read | str:
-    """What `work` makes of a page of the file `path`; the reason where it fails in any way, because
-    one page must not cost the others."""
+def _tried(
+    number: int, path: str, work: Callable[[], Read], nothing: Read
+) -> tuple[PageText | None, Read]:
+    """None and what `work` makes of a page of the file `path`. Where it fails in any way, the page
+    with its problem and `nothing`, because one page must not cost the others."""
     try:
-        return work()
+        return None, work()
     except MemoryError:
         raise
     except Exception as error:
         logger.exception("Page %d of %s is left out", number, path)
-        return f"{type(error).__name__}: {error}".rstrip(".")
+        return PageText(number, problem=f"{type(error).__name__}: {error}".rstrip(".")), nothing
 
 
 def read_pages(
@@ -192,24 +193,24 @@ def read_pages(
     Raises DocumentLimit over MAX_CHARS.
     """
 
-    def read(index: int) -> tuple[PageText, list[tuple[Line, ...]]]:
+    def read(index: int) -> tuple[PageText, PageLines]:
         page = read_page(pdf, index, ocr)
-        return page, list(map(tuple, lines_of(page)))
+        upright, *asides = [*map(tuple, lines_of(page))] or [()]
+        return page, PageLines(upright, tuple(asides))
 
     pages: list[PageText] = []
     lines: list[PageLines] = []
     n_chars = 0
     for index in range(len(pdf)):
-        found = _tried(index + 1, path, partial(read, index))
-        page, by_layer = (
-            (PageText(index + 1, problem=found), []) if isinstance(found, str) else found
-        )
+        nothing = PageText(index + 1), PageLines((), ())
+        failed, (page, found) = _tried(index + 1, path, partial(read, index), nothing)
+        page = failed or page
         n_chars += page.n_chars
         if n_chars > MAX_CHARS:
             raise DocumentLimit(
                 f"has more than {MAX_CHARS:,} characters on its first {index + 1} pages. Split the file."
             )
-        lines.append(PageLines(by_layer[0], tuple(by_layer[1:])) if by_layer else PageLines((), ()))
+        lines.append(found)
         pages.append(page if index < N_FRONT_PAGES else page.without_text())
     return pages, lines
 
@@ -315,11 +316,7 @@ def _unread(pages: Sequence[PageText]) -> list[int]:
 def _problems(pages: Sequence[PageText]) -> str:
     """A sentence for the user on the pages that could not be read, and what to do; empty if there
     are none."""
-    numbers: dict[str, list[int]] = {}
-    for page in pages:
-        if page.problem:
-            numbers.setdefault(page.problem, []).append(page.number)
-    reasons = "; ".join(f"{_page_list(own)} ({problem})" for problem, own in numbers.items())
+    reasons = "; ".join(f"page {one.number} ({one.problem})" for one in pages if one.problem)
     return reasons and (
         f"Could not be read: {reasons}. What stands there is missing: print the file to a new PDF "
         "with another program and put that in its place."

@@ -92,8 +92,8 @@ def _recovered(content: bytes, error: etree.XMLSyntaxError) -> XmlTree:
         raise UnreadableDocument(
             f"holds no readable XML ({problem}). Write the file again, or remove it."
         ) from error
-    name = ":".join(filter(None, (root.prefix, etree.QName(root).localname)))
-    is_cut_off = f"</{name}>".encode() not in content.replace(b"\0", b"")  # UTF-16 has zeros
+    last_end = content.replace(b"\0", b"").rpartition(b"</")[2]  # UTF-16 has zeros
+    is_cut_off = name_of(root).encode() not in last_end
     loss = ", and its end is missing" if is_cut_off else ""
     note = f"The XML is not well-formed ({problem}){loss}; it was read in recovery mode."
     return XmlTree(root, (note,), is_cut_off)

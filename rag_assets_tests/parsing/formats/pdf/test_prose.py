@@ -79,6 +79,20 @@ def test_a_paragraph_goes_on_after_text_of_another_kind(between: str) -> None:
     assert between in texts
 
 
+def test_small_print_right_below_a_caption_is_a_note() -> None:
+    """A legend of abbreviations was an answer to a question for what was found."""
+    draw = overlaid(
+        page_of(*prose("moss", 8), top=60),
+        page_of("Figure 4. Mills and their years in the valley.", top=180),
+        page_of("OR = odds ratio, RCT = randomised control trial.", top=196, size=7),
+        page_of(*prose("slate", 8), top=230),
+    )
+
+    found = kinds(parsed(draw))
+
+    assert (BlockKind.FOOTNOTE, "OR = odds ratio, RCT = randomised control trial.") in found
+
+
 def test_a_footnote_goes_on_at_the_foot_of_the_next_page() -> None:
     """Its rest stood inside a sentence of the text, and its own sentence was in two halves, of
     which none answers."""

@@ -164,7 +164,7 @@ def test_a_file_without_any_page_that_can_be_read_is_refused_with_the_reason(
     monkeypatch.setattr(reading, "lines_with_tables", failing)
 
     assert refusal(pdf_of(text_page, text_page)) == (
-        "has no page that can be read. Could not be read: pages 1-2 (ValueError: no such font). "
-        "What stands there is missing: print the file to a new PDF with another program and put "
-        "that in its place."
+        "has no page that can be read. Could not be read: page 1 (ValueError: no such font); page 2 "
+        "(ValueError: no such font). What stands there is missing: print the file to a new PDF with "
+        "another program and put that in its place."
     )
