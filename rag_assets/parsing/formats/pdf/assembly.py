@@ -374,7 +374,7 @@ def _joined_groups(
     text = ""
     starts: list[int] = []
     groups = [piece for group in groups for piece in group.pieces()]
-    texts = _marked(groups)
+    texts = _with_breaks(groups)
     for group in groups:
         piece = _joined_open(list(islice(texts, len(group.lines))), vocabulary)
         text = glued(text, piece, vocabulary) if text else piece
@@ -388,19 +388,19 @@ def _joined_groups(
     )
 
 
-def _marked(groups: Sequence[LineGroup]) -> Iterator[str]:
+def _with_breaks(groups: Sequence[LineGroup]) -> Iterator[str]:
     """The texts of the lines of groups, with a BREAK where a line holds two texts beside each
     other, and where a line neither lies below the one above nor goes on from its end."""
     lines = [line for group in groups for line in group.lines]
     for at, line in enumerate(lines):
         near = [one for one in lines[max(at - 1, 0) : at + 2] if one.column is line.column]
-        text = _marked_cells(line, near) if groups[0].is_prose else line.text
+        text = _cells_with_breaks(line, near) if groups[0].is_prose else line.text
         if near[0] is not line and not _goes_on_below(near[0], line):
             text = BREAK.lstrip() + text
         yield text
 
 
-def _marked_cells(line: Line, near: Sequence[Line]) -> str:
+def _cells_with_breaks(line: Line, near: Sequence[Line]) -> str:
     """The text of a line. White space separates two texts unless words of the line above or below
     cross it: that between words that were spread to fill the line is at other places in each."""
     places = list(zip(line.cells, line.cell_lefts, line.cell_rights, strict=True))
