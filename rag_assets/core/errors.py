@@ -208,8 +208,9 @@ class UnreadableDocument(RagAssetsError):
     processed."""
 
 
-class AnotherPaper(UnreadableDocument):
-    """The text that a server read from a PDF is that of another paper."""
+class NotTheSource(UnreadableDocument):
+    """A document is not to be used, because another file of its paper shows that it is of another
+    paper, or cut off."""
 
 
 class DocumentLimit(UnreadableDocument):

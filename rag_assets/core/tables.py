@@ -94,7 +94,7 @@ _SPANS, _BOXES = _field_types(Chunk)["spans"], _field_types(Cell)["boxes"]
 PARSED_INDEX = _schema(
     """paper_id title source file_path parsed_xml_path parsed_txt_path pdf_path linked_paths
     sha256 n_pages page_source page_labels n_blocks n_headings n_tables n_source_chars
-    n_dropped_running used_fallback notes n_pages_unread n_pages_cut status error
+    n_dropped_running used_fallback notes n_pages_unread n_pages_cut is_cut_off status error
     fingerprint""",
     Chunk,
     title=(_STRING, "Title of the paper; empty if the file has none."),
@@ -124,12 +124,13 @@ PARSED_INDEX = _schema(
     ),
     n_pages_unread=(
         _INT,
-        "Pages of a PDF where something is printed and no text was found: pictures without OCR.",
+        "Pages of a PDF that gave no text though something is printed: pictures without OCR, failures.",
     ),
     n_pages_cut=(
         _INT,
         "Pages of a PDF whose text layer cuts many words in two: poor OCR, and none of ours.",
     ),
+    is_cut_off=(_BOOL, "Whether the end of the file that was read is missing."),
     status=(_STRING, "parsed or quarantined; a quarantined paper has no rows elsewhere."),
     error=(_STRING, "Why the paper is quarantined, and what to do about it."),
 )

@@ -37,6 +37,7 @@ from rag_assets.parsing.store import DocumentStore, unpacked_document
 
 PARSED = "parsed"
 QUARANTINED = "quarantined"
+_DAMAGES = ("used_fallback", "is_cut_off")
 
 
 def repeated_paper_ids(index: pa.Table) -> pa.Table:
@@ -80,9 +81,9 @@ class BlocksCandidate:
 
 
 def is_doubtful(row: Mapping[str, Any]) -> bool:
-    """Whether a paper (a row of the parsed index) was not read from its best file, or has pages
-    without text or with words cut in two."""
-    return bool(row["used_fallback"] or row["n_pages_unread"] or row["n_pages_cut"])
+    """Whether a paper (a row of the parsed index) was not read from its best file or from a file
+    without end, or has pages without text or with words cut in two."""
+    return any(row[name] for name in (*_DAMAGES, "n_pages_unread", "n_pages_cut"))
 
 
 def how_bad(row: Mapping[str, Any]) -> tuple[bool, bool, float, bool]:
@@ -110,6 +111,16 @@ PARSED_INDEX_PROMISES: list[Promise[pa.Table]] = [
         NONE_QUARANTINED,
         "Every file can be read. Each that cannot is listed with its reason and the remedy; the others go on.",
         lambda index: quarantined(index).to_pylist(),
+        "warning",
+    ),
+    Promise(
+        "files_whole",
+        "Every paper is read from its best file, and that file is whole. The notes say what is missing.",
+        lambda index: [
+            row
+            for row in index.select(["paper_id", *_DAMAGES, "notes"]).to_pylist()
+            if any(row[name] for name in _DAMAGES)
+        ],
         "warning",
     ),
 ]
@@ -261,6 +272,7 @@ def _parsed_columns(paper: Paper, document: Document) -> dict[str, Any]:
         "notes": list(document.notes),
         "n_pages_unread": document.n_pages_unread,
         "n_pages_cut": document.n_pages_cut,
+        "is_cut_off": document.is_cut_off,
         "status": PARSED,
     }
 

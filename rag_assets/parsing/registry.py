@@ -20,7 +20,7 @@ from rag_assets.parsing.shared.files import RawFile, decoded
 Parse = Callable[[RawFile, ParsingSettings], Document]
 Sniff = Callable[[bytes], bool]
 
-PARSER_VERSION = 25
+PARSER_VERSION = 26
 """Part of every fingerprint: raise it for a change that concerns all formats. For a change of one
 parser, raise the version of its format below."""
 _PACKAGE = "rag_assets.parsing.formats"
@@ -56,7 +56,7 @@ class Format:
 
 FORMATS = (
     Format(
-        SourceFormat.PDF, (".pdf",), "pdf.document:parse_pdf", "pdf.file:looks_like_pdf", version=22
+        SourceFormat.PDF, (".pdf",), "pdf.document:parse_pdf", "pdf.file:looks_like_pdf", version=23
     ),
     Format(
         SourceFormat.TEI,

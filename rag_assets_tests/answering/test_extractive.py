@@ -302,6 +302,38 @@ def test_what_stands_around_a_sentence_is_not_published(text: str, said: str | N
     assert texts_of(draft) == [said or text]
 
 
+def test_a_sentence_that_may_be_two_is_not_quoted() -> None:
+    """Two columns that ran into one stood as word for word in the paper."""
+    text = "Live colonies in percent ¦ The constant k of reciprocal rank fusion is 60 in it."
+
+    assert draft_of(chunk("fusion", text)).claims == ()
+    assert texts_of(draft_of(chunk("fusion", text.replace(" ¦ ", " and "))))
+
+
+def test_the_number_of_a_footnote_is_no_word_of_it() -> None:
+    """ "1 If all participants said" reads as one participant."""
+    of = context(chunk("fusion", f"1 {SAID}"))
+    noted = replace(of, units=(ContextUnit(0, len(SAID) + 2, StatementKind.NOTE, 0),))
+
+    assert texts_of(draft_of(noted)) == [SAID]
+
+
+@pytest.mark.parametrize("kind", [StatementKind.ROW, StatementKind.CAPTION])
+def test_a_note_below_a_table_or_a_figure_is_not_quoted(kind: StatementKind) -> None:
+    """A legend explains signs: "k: the constant of reciprocal rank fusion" is no finding."""
+    above, note = "Method: A | k: 60", "Note that k is the constant k of reciprocal rank fusion."
+    of = context(chunk("table", f"{above}\n{note}"))
+    at = len(above) + 1
+    units = (
+        ContextUnit(0, len(above), kind, 0),
+        ContextUnit(at, at + len(note), StatementKind.NOTE, 1),
+    )
+
+    draft = draft_of(replace(of, units=units))
+
+    assert note not in texts_of(draft)
+
+
 def test_an_item_of_a_list_needs_no_full_stop() -> None:
     """Items are often written without one; a line that is no item is a heading then."""
     said = "the constant k of reciprocal rank fusion is 60 for all lists"

@@ -1,12 +1,14 @@
 """The update of parsed index and blocks: only what changed is parsed, and nothing is lost without a
 word."""
 
+import re
 import shutil
 import sys
 import unicodedata
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pyarrow as pa
@@ -19,7 +21,7 @@ from rag_assets.core.settings import ParseLimits
 from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.parsing import registry
 from rag_assets.parsing.attempts import parse_papers
-from rag_assets.parsing.corpus import update_blocks
+from rag_assets.parsing.corpus import PARSED_INDEX_PROMISES, update_blocks
 from rag_assets.parsing.discovery import discover
 from rag_assets.parsing.known_files import KnownFiles, examined
 from rag_assets.parsing.store import packed_document
@@ -409,6 +411,85 @@ def test_a_file_that_ends_its_worker_is_read_once_and_costs_only_what_it_would_h
     assert read.count(killer) == 1
     assert corpus.update().is_noop
     assert corpus.update(source_order=order, limits=ParseLimits(timeout_s=240)).changed == ("a",)
+
+
+FOUND = [f"Flock {n} of the upper valley lost {n + 3} lambs in its spring." for n in range(40)]
+
+
+def tei_of(sentences: Sequence[str]) -> str:
+    return TEI.format("Sheep").replace("Ferritin fell in all groups of sheep.", " ".join(sentences))
+
+
+def lost_of(corpus: Corpus) -> list[dict[str, Any]]:
+    (broken,) = (one for one in PARSED_INDEX_PROMISES if one.name == "files_whole")
+    return list(broken.offenders(corpus.index))
+
+
+def test_a_tei_that_ends_in_the_middle_is_not_the_source_when_the_text_is_whole(
+    corpus: Corpus,
+) -> None:
+    """A download that broke off: half of the paper would be searched as if it were all of it."""
+    whole = tei_of(FOUND)
+    corpus.put(a__tei__xml=whole[: len(whole) * 3 // 5], a__txt="\n\n".join(["Sheep", *FOUND]))
+
+    corpus.update()
+
+    row = corpus.row()
+    assert (row["source"], row["used_fallback"], row["is_cut_off"]) == ("text", True, False)
+    assert re.fullmatch(
+        r"a.tei.xml is damaged: it ends in the middle and lacks (3|4)\d% of the text that a.txt "
+        "has. Write it again, or remove it.",
+        row["notes"][0],
+    )
+    assert lost_of(corpus) == [
+        {
+            "paper_id": "a",
+            "used_fallback": True,
+            "is_cut_off": False,
+            "notes": row["notes"],
+        }
+    ]
+
+
+def test_a_tei_that_ends_in_the_middle_and_is_alone_is_read_and_told(corpus: Corpus) -> None:
+    """Half a paper is better than none, if it is not taken for the whole one."""
+    whole = tei_of(FOUND)
+    corpus.put(a__tei__xml=whole[: len(whole) // 2], b__tei__xml=whole)
+
+    corpus.update()
+
+    assert (corpus.row()["source"], corpus.row()["is_cut_off"]) == ("tei", True)
+    assert "its end is missing; it was read in recovery mode." in corpus.row()["notes"][0]
+    assert [row["paper_id"] for row in lost_of(corpus)] == ["a"]
+
+
+def test_a_slip_in_the_markup_of_a_whole_tei_costs_nothing(corpus: Corpus) -> None:
+    """One in four of GROBID's training files is not well-formed and has all its text."""
+    corpus.put(a__tei__xml=tei_of(["Rams & ewes.", *FOUND]), a__txt="\n\n".join(["Sheep", *FOUND]))
+
+    corpus.update()
+
+    assert (corpus.row()["source"], lost_of(corpus)) == ("tei", [])
+
+
+@pytest.mark.parametrize("beside", ["md", "txt", "pdf"])
+def test_the_text_that_a_file_beside_has_and_the_document_lacks_is_counted(
+    corpus: Corpus, beside: str
+) -> None:
+    """A reader that drops every second page loses half a paper, and the paper's PDF shows it."""
+    corpus.put(a__tei__xml=tei_of(FOUND[:20]))
+    if beside == "pdf":
+        corpus.put_pdf("a", page_of(*FOUND))
+    else:
+        (corpus.papers / f"a.{beside}").write_text("\n\n".join(FOUND), "utf-8")
+
+    corpus.update()
+
+    row = corpus.row()
+    assert row["source"] == "tei"
+    assert any(re.match(rf"a.tei.xml lacks (4|5)\d% .* a.{beside} has", n) for n in row["notes"])
+    n_kept = len("".join(FOUND[:20]).replace(" ", ""))
+    assert row["n_source_chars"] == pytest.approx(2 * n_kept, rel=0.2)
 
 
 def test_blocks_follow_the_index_paper_by_paper(corpus: Corpus) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import groupby
 
-from rag_assets.core.domain import Context, ContextPassage, StatementKind
+from rag_assets.core.domain import BREAK, Context, ContextPassage, StatementKind
 from rag_assets.core.text.headings import heading_number
 from rag_assets.core.text.sentences import RAISED_MARK, sentence_spans
 from rag_assets.core.text.terms import terms_of, words_of
@@ -103,9 +103,6 @@ def candidate(
     """`text[start:end]` of a context as a candidate that is published alone. nth: index of the
     context."""
     text, passage = context.text[start:end], _passage_at(context, start)
-    is_note = any(
-        one.start <= start < one.end for one in context.units if one.kind is StatementKind.NOTE
-    )
     terms, shift = terms_of(text), passage.own_start - passage.start
     return Candidate(
         text=text,
@@ -120,7 +117,7 @@ def candidate(
         terms_so_far=terms,
         read=((start + shift, end + shift),),
         kind=kind,
-        is_note=is_note,
+        is_note=_kind_at(context, start) is StatementKind.NOTE,
     )
 
 
@@ -198,13 +195,21 @@ def code_lines(contexts: Sequence[Context]) -> Iterator[Candidate]:
 
 
 def _is_title(context: Context, offset: int) -> bool:
-    """Whether an offset is in the title of a table or figure. Titles say what is shown, not what
-    was found, so they are no answers."""
+    """Whether an offset is in the title of a table or figure, or a note below one. They say what is
+    shown, not what was found, so they are no answers."""
     if context.passages and offset < context.passages[0].start:  # the title that is repeated
         return True
-    return any(
-        one.start <= offset < one.end for one in context.units if one.kind is StatementKind.CAPTION
-    )
+    return _kind_at(context, offset) is StatementKind.CAPTION
+
+
+def _kind_at(context: Context, offset: int) -> StatementKind | None:
+    """The kind of the unit at an offset. A note below a table or a title counts as its caption."""
+    kinds = [one.kind for one in context.units if one.start <= offset]
+    is_note = bool(kinds) and kinds[-1] is StatementKind.NOTE
+    before = next((kind for kind in reversed(kinds) if kind is not StatementKind.NOTE), None)
+    if is_note and before in (StatementKind.ROW, StatementKind.CAPTION):
+        return StatementKind.CAPTION
+    return kinds[-1] if kinds else None
 
 
 def _ends_item(context: Context, end: int) -> bool:
@@ -244,7 +249,11 @@ def _with_neighbours(context: Context) -> Iterator[tuple[str, Span | None, Span,
     line, its own span, and the span of the sentence after it."""
     text, question = context.text, ""
     for line in _LINE.finditer(text):
-        spans = _sentences_of(text, *_without_mark(text, *line.span()))
+        start, end = _without_mark(text, *line.span())
+        if _kind_at(context, start) is StatementKind.NOTE:
+            number, _, words = text[start:end].partition(" ")
+            start = end - len(words) if number.isdigit() else start
+        spans = _sentences_of(text, start, end)
         lead = question or title_of(context.section_at(line.start()))
         for before, span, after in zip([None, *spans], spans, [*spans[1:], None], strict=False):
             yield lead, before, span, after
@@ -309,5 +318,8 @@ def _leads_up(text: str) -> bool:
 
 
 def _is_prose(text: str) -> bool:
-    """Whether a text is short enough for a claim and has neither table cells nor line breaks."""
-    return len(words_of(text)) <= MAX_WORDS and " | " not in text and "\n" not in text
+    """Whether a text is short enough for a claim and has neither table cells nor line breaks, nor
+    words that may belong to another text."""
+    return len(words_of(text)) <= MAX_WORDS and not any(
+        sign in text for sign in (" | ", "\n", BREAK)
+    )

@@ -21,7 +21,7 @@ from rag_assets.answering.verify.fuzzy_match import (
     words_of,
 )
 from rag_assets.answering.verify.quoted_text import SEPARATOR, QuotedText
-from rag_assets.core.domain import Verification
+from rag_assets.core.domain import BREAK, Verification
 from rag_assets.core.text.folding import (
     Folded,
     begins_and_ends_whole,
@@ -103,7 +103,8 @@ def is_evidence(quote: str, text: str) -> bool:
 
 
 def find_quote(quote: str, text: str) -> list[QuotePlace]:
-    """The places of `quote` in `text` that are published; empty if any part of it is missing.
+    """The places of `quote` in `text` that are published; empty if any part of it is missing, or in
+    a sentence with a BREAK.
 
     One place, or one per sentence that the parts of a quote with ellipses come from. The parts must
     occur in the order quoted; within a sentence they may not leave out a word that changes the
@@ -111,7 +112,7 @@ def find_quote(quote: str, text: str) -> list[QuotePlace]:
     together would state what neither of them does.
     """
     quote = quote.strip()
-    if quote and quote == text.strip():
+    if quote and quote == text.strip() and BREAK not in quote:
         return [
             _sealed(
                 QuotePlace(start := text.index(quote), start + len(quote), Verification.EXACT), text
@@ -196,9 +197,12 @@ def _join_parts(text: str, one: QuotePlace, other: QuotePlace) -> list[QuotePlac
 
 def _with_sentence_if_needed(text: str, place: QuotePlace) -> QuotePlace | None:
     """Returns the place, extended to its whole sentence if the rest of the sentence could change
-    the meaning of the quote; None if that would add more than MAX_ADDED_CHARS characters."""
+    the meaning of the quote; None if that would add more than MAX_ADDED_CHARS characters, and in a
+    sentence with a BREAK."""
     start, end = _sentence_at(text, place.start)[0], _sentence_at(text, place.end - 1)[1]
     start, end = min(start, place.start), max(end, place.end)
+    if BREAK in text[start:end]:
+        return None
     if not (changes_meaning(text[start : place.start]) or changes_meaning(text[place.end : end])):
         return place
     if place.start - start + end - place.end > MAX_ADDED_CHARS:

@@ -29,6 +29,7 @@ from rag_assets.core.domain.chunks import (
 )
 from rag_assets.core.domain.documents import (
     BLOCK_SEPARATOR,
+    BREAK,
     GROUP_SEPARATOR,
     NO_RECORD,
     STATEMENTS_HEADING,

@@ -179,6 +179,9 @@ class PageSource(StrEnum):
     NONE = "none"
 
 
+BREAK = " ¦ "
+"""Written where it is not certain that the words behind it follow those before it, as in two
+columns that were read as one: a sentence with it is found, and never quoted."""
 GROUP_SEPARATOR = " / "
 """Separates the groups of a table row and its name when the row is written as a line."""
 
@@ -323,9 +326,13 @@ class Document:
     """Blocks dropped as running headers, footers or other noise."""
     notes: tuple[str, ...] = ()
     """Remarks for the user: a fallback that was used, a repair that was made."""
+    is_mended: bool = False
+    """Its file was damaged, and was read as far as possible."""
+    is_cut_off: bool = False
+    """The end of its file is missing."""
     n_pages_unread: int = 0
-    """Pages of a PDF where something is printed and no text was found; OCR, or more time for it,
-    may find some."""
+    """Pages of a PDF that could not be read, or where something is printed and no text was found;
+    OCR, or more time for it, may find some."""
     n_pages_cut: int = 0
     """Pages of a PDF whose text layer cuts many words in two, and that OCR did not read."""
 

@@ -90,6 +90,8 @@ class Paths:
 
     requested_runs = _Below("logs", "requested_runs.log")
     """Output of the runs that the server started."""
+    worker_log = _Below("logs", "workers.log")
+    """Messages of the processes that read papers, with the trace of every unforeseen error."""
 
     @property
     def made(self) -> tuple[Path, ...]:

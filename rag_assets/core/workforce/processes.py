@@ -40,10 +40,13 @@ signal."""
 
 class LocalProcesses:
     """The Workforce of this machine; its processes live until it is closed, and serve one stage
-    after the other."""
+    after the other.
 
-    def __init__(self, n_workers: int) -> None:
-        self._n_workers = n_workers
+    log: the file that gets the messages of the processes; None for this process's own output.
+    """
+
+    def __init__(self, n_workers: int, log: Path | None = None) -> None:
+        self._n_workers, self._log = n_workers, log
         self._pool: WorkerPool | None = None
 
     def map(
@@ -51,7 +54,7 @@ class LocalProcesses:
     ) -> Generator[tuple[Item, Result | Failure]]:
         """See `Workforce`. Closing the iteration ends the processes of the items that are under
         way."""
-        pool = self._pool = self._pool or WorkerPool(self._n_workers)
+        pool = self._pool = self._pool or WorkerPool(self._n_workers, self._log)
         left = iter(items)
         running: dict[Future[Result | Failure], Item] = {}
         try:
@@ -81,8 +84,8 @@ class WorkerPool:
     """Worker processes, each started when it is first needed; may be used by several threads. To be
     closed."""
 
-    def __init__(self, n_workers: int) -> None:
-        self._workers = [KillableWorker() for _ in range(n_workers)]
+    def __init__(self, n_workers: int, log: Path | None = None) -> None:
+        self._workers = [KillableWorker(log) for _ in range(n_workers)]
         self._idle: queue.LifoQueue[KillableWorker] = (
             queue.LifoQueue()
         )  # the last one is likely to be started already
@@ -128,7 +131,8 @@ class KillableWorker:
     On Linux it ends with the thread that started it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, log: Path | None = None) -> None:
+        self._log = log
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
         self._is_closed = False
@@ -166,13 +170,14 @@ class KillableWorker:
 
     def _start(self) -> "subprocess.Popen[bytes]":
         search_path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
-        with self._lock:
+        with self._lock, _opened(self._log) as messages:
             if self._is_closed:
                 raise _Closed
             self._process = process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
                 [sys.executable, "-P", "-c", _COMMAND],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
+                stderr=messages,
                 env={**os.environ, "PYTHONPATH": search_path},
             )
         answer = _ask(process, b"", _START_TIMEOUT_S)
@@ -180,7 +185,8 @@ class KillableWorker:
             raise _Closed
         if answer is None:
             raise RuntimeError(
-                f"A worker could not be started with {sys.executable}; its messages are above."
+                f"A worker could not be started with {sys.executable}; its messages are "
+                f"{f'in {self._log}' if self._log else 'above'}."
             )
         return process
 
@@ -193,6 +199,13 @@ class KillableWorker:
             for pipe in _pipes(process):
                 with contextlib.suppress(OSError):
                     pipe.close()
+
+
+def _opened(log: Path | None) -> contextlib.AbstractContextManager[IO[bytes] | None]:
+    if log is None:
+        return contextlib.nullcontext()
+    log.parent.mkdir(parents=True, exist_ok=True)
+    return log.open("ab")
 
 
 def _ask(process: "subprocess.Popen[bytes]", message: bytes, timeout_s: float) -> Answer | None:

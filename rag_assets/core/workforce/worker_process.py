@@ -67,6 +67,7 @@ def serve() -> None:
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     _die_with_parent()
+    logging.basicConfig(format="%(asctime)s %(message)s")
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when a worker ends
     _send(answers, None)
     while True:

@@ -69,8 +69,9 @@ def demanded(result: Result | Failure) -> Result:
     return result
 
 
-def open_workforce(settings: ExecutionSettings) -> Workforce:
-    """The workforce that the settings name. Starts no process and opens no connection before the
+def open_workforce(settings: ExecutionSettings, log: Path | None = None) -> Workforce:
+    """The workforce that the settings name; processes of this machine write their messages to
+    `log`. Starts no process and opens no connection before the
     first item."""
     if settings.cluster:
         from rag_assets.core.workforce.cluster import DaskCluster
@@ -78,4 +79,4 @@ def open_workforce(settings: ExecutionSettings) -> Workforce:
         return DaskCluster(settings.cluster)
     from rag_assets.core.workforce.processes import LocalProcesses
 
-    return LocalProcesses(settings.n_workers)
+    return LocalProcesses(settings.n_workers, log)

@@ -84,6 +84,8 @@ def verbatim(
     beginning with one of these statements repeats."""
     statements, previous_end = [], 0
     text = placed.block.text
+    is_untitled = placed.block.kind is BlockKind.FIGURE and not title[0]  # its text is its caption
+    kind = StatementKind.CAPTION if is_untitled else _KINDS[placed.block.kind]
     for start, end in spans:
         statements.append(
             placed.statement(
@@ -91,6 +93,7 @@ def verbatim(
                 (start, end),
                 clipped_spans(placed.block.spans, start, end, placed.start),
                 text[previous_end:start],
+                kind=kind,
                 title=title[0],
                 title_spans=title[1],
             )

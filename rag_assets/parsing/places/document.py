@@ -63,7 +63,7 @@ def align_to_pdf(document: Document, pdf_file: RawFile, settings: ParsingSetting
     the document is found, it is returned unchanged but for a note. Raises UnreadableDocument when
     the PDF cannot be opened.
     """
-    pdf, pdf_name = pdf_words(pdf_file.content, settings), PurePosixPath(pdf_file.path).name
+    pdf, pdf_name = pdf_words(pdf_file, settings), PurePosixPath(pdf_file.path).name
     aligned = _aligned(document, pdf)
     if aligned.problem:
         return _with_note(document, f"No pages from {pdf_name}: {aligned.problem}")
@@ -85,7 +85,7 @@ def fill_from_pdf(document: Document, pdf_file: RawFile, settings: ParsingSettin
     that the PDF contradicts; if there are many of these, nothing is filled. Raises
     UnreadableDocument when the PDF cannot be opened.
     """
-    pdf, pdf_name = pdf_words(pdf_file.content, settings), PurePosixPath(pdf_file.path).name
+    pdf, pdf_name = pdf_words(pdf_file, settings), PurePosixPath(pdf_file.path).name
     aligned = _aligned(document, pdf)
     if aligned.problem:
         return _with_note(document, f"No pages added from {pdf_name}: {aligned.problem}")

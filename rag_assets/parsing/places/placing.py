@@ -29,6 +29,7 @@ from rag_assets.parsing.places.matching import (
     occurrences,
     open_runs,
 )
+from rag_assets.parsing.shared.files import RawFile
 
 _WORD = re.compile(
     r"[^\W\d_]+|\d+"
@@ -76,10 +77,10 @@ def _plain_lines(page: PageText) -> list[list[Line]]:
     return [lines_in_reading_order(layer) for layer in page.layers]
 
 
-def pdf_words(content: bytes, settings: ParsingSettings) -> PdfWords:
+def pdf_words(file: RawFile, settings: ParsingSettings) -> PdfWords:
     """Read the words of a PDF. Raises UnreadableDocument when it cannot be opened."""
-    with opened_pdf(content, settings.limits.max_pages) as pdf:
-        pages, page_lines = read_pages(pdf, _plain_lines)
+    with opened_pdf(file.content, settings.limits.max_pages) as pdf:
+        pages, page_lines = read_pages(pdf, file.path, _plain_lines)
     kept, _ = without_running_text(page_lines)
     lines = [
         line

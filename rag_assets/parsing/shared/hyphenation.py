@@ -65,8 +65,16 @@ class Vocabulary:
             return False
         if self.counts[first.lower()] and self.counts[second.lower()]:
             return min(len(first), len(second)) >= _MIN_PART
-        are_words = is_frequent_word(first) and is_frequent_word(second)
+        are_words = self._knows(first) and self._knows(second)
         return are_words and len(first) >= _MIN_PART and len(second) > _MIN_PART  # not ferry-men
+
+    def joins(self, first: str, second: str) -> bool:
+        """Whether the last word of `first` and the first of `second` are halves of a word."""
+        start, end = _BROKEN_WORD.search(f"{first}-"), _WORD.match(second)
+        return bool(start and end and self._knows(start[1] + end[0]))
+
+    def _knows(self, word: str) -> bool:
+        return bool(self.counts[word.lower()] or is_frequent_word(word))
 
 
 def ends_in_broken_word(line: str) -> bool:
@@ -82,6 +90,8 @@ def ends_with_hyphen(line: str) -> bool:
 def glued(text: str, line: str, vocabulary: Vocabulary) -> str:
     """`text` and the line after it as one text. A word that the line end cut in two is joined;
     else a space is put between them."""
+    if text.endswith(" -") and vocabulary.joins(text[:-2], line):  # "esti -" and "mates"
+        text = f"{text[:-2]}-"
     if not ends_with_hyphen(text) or not line[:1].isalnum():
         return f"{text} {line}"
     first, second = _BROKEN_WORD.search(text), _WORD.match(line)

@@ -185,7 +185,7 @@ def run_workforce(context: dg.InitResourceContext) -> Iterator[Workforce]:
     """The processes, or the connection to a cluster, that all assets of a run share; opened when
     they are needed."""
     settings: Settings = context.resources.settings
-    with closing(open_workforce(settings.execution)) as workforce:
+    with closing(open_workforce(settings.execution, settings.paths.worker_log)) as workforce:
         yield workforce
 
 

@@ -17,6 +17,23 @@ def test_a_quote_has_fifteen_characters_at_least() -> None:
 
 
 @pytest.mark.parametrize(
+    "quote",
+    [
+        "Live colonies in percent The linear model of all rivers held",
+        "The linear model of all rivers held",
+        "Live colonies in percent ¦ The linear model of all rivers held.",
+    ],
+)
+def test_a_sentence_that_may_be_two_is_not_published(quote: str) -> None:
+    """Where two columns ran into one, nobody wrote what stands there."""
+    text = "Live colonies in percent ¦ The linear model of all rivers held."
+
+    assert published(quote, text) == []
+    assert published(quote, f"{text} It was so.") == []
+    assert published("The linear model of all rivers held", text.replace("¦", "while"))
+
+
+@pytest.mark.parametrize(
     "before",
     [
         *(

@@ -171,6 +171,19 @@ def test_a_result_is_there_as_soon_as_its_item_is_done(tmp_path: Path) -> None:
     assert rest == [(tmp_path / "looked at", "there in the end")]
 
 
+def test_the_trace_of_an_unforeseen_error_is_in_the_log(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A user reads which file failed and why; a page of code frightens, but a report needs it."""
+    log = tmp_path / "logs" / "workers.log"
+    with closing(LocalProcesses(1, log)) as processes:
+        [(_, failure)] = processes.map(misbehave, ["hit a bug"], LIMITS)
+
+    assert "(KeyError: 'div'). Please report it with the file." in failure.reason
+    assert capfd.readouterr() == ("", "")
+    assert "Traceback (most recent call last)" in log.read_text("utf-8")
+
+
 def test_a_killed_pipeline_leaves_no_worker_behind(tmp_path: Path) -> None:
     """An orphan that hangs keeps a core and its memory until it is found."""
     parent = subprocess.Popen([sys.executable, "-c", PARENT, str(tmp_path)])

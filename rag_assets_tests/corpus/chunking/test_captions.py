@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from rag_assets.core.domain import Block, BlockKind, Chunk, Span, span_at
+from rag_assets.core.domain import Block, BlockKind, Chunk, Span, StatementKind, span_at
 from rag_assets.core.settings import ChunkingSettings, PassageSettings
 from rag_assets.corpus.chunking.passages import cut_passages
 from rag_assets_tests.corpus.chunking.papers import box, cells_of, chunked, words_and_two
@@ -50,6 +50,17 @@ def test_a_caption_of_a_table_over_two_pages_has_no_page_unless_the_parser_knows
     assert page_of(unknown, "Values are means.") == (None, None)
     assert page_of(known, "Values are means.") == (8, 8)
     assert span_at(known.spans, 0).boxes == (box(8, 0.1),)  # type: ignore[union-attr]
+
+
+def test_the_text_of_a_figure_without_a_title_is_its_caption() -> None:
+    """Taken for sentences of the text, "Error bars are standard errors." was an answer."""
+    text = "Figure 2. Iron by week. Error bars are standard errors."
+    figure = Block(BlockKind.FIGURE, text, ("Results",), spans=(Span(0, len(text), 8, 8),))
+
+    (captioned,), (described,) = chunked([figure]), chunked([replace(figure, title="Figure 2.")])
+
+    assert {unit.kind for unit in captioned.units} == {StatementKind.CAPTION}
+    assert {unit.kind for unit in described.units} == {StatementKind.SENTENCE}
 
 
 def test_a_passage_of_the_caption_alone_has_its_page() -> None:

@@ -8,6 +8,7 @@ VOCABULARY = Vocabulary.of(
     [
         "The diagnosis was well-known and the over-",
         "all state of the art is an open access paper; overall.",
+        "The interferon was measured.",
     ]
 )
 
@@ -27,6 +28,10 @@ VOCABULARY = Vocabulary.of(
         ("an X-", "ray dose", "an X-ray dose"),
         ("the ferry-", "men", "the ferrymen"),
         ("a frame-", "work", "a framework"),
+        ("an interferon-", "gamma assay", "an interferon-gamma assay"),
+        ("an over -", "all view", "an overall view"),
+        ("the esti -", "mates rose", "the estimates rose"),
+        ("the mill -", "which stood", "the mill - which stood"),
         ("short-", "and long-term", "short- and long-term"),
         ("a soft\u00ad", "ware", "a software"),
         ("a sentence", "goes on", "a sentence goes on"),

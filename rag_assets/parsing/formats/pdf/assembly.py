@@ -5,13 +5,15 @@ The groups come in reading order, without running headers.
 """
 
 import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
+from itertools import islice, pairwise
 
-from rag_assets.core.domain import Block, BlockKind, Span, Zone
+from rag_assets.core.domain import BREAK, Block, BlockKind, Span, Zone
 from rag_assets.core.text.headings import unspaced
 from rag_assets.core.text.names import ordinary_words
 from rag_assets.parsing.formats.pdf.blocks import (
+    EQUATION_NUMBER,
     BodyStyle,
     GroupKind,
     LineGroup,
@@ -28,6 +30,7 @@ from rag_assets.parsing.formats.pdf.captions import (
 )
 from rag_assets.parsing.formats.pdf.file import Outline
 from rag_assets.parsing.formats.pdf.headings import Headings
+from rag_assets.parsing.formats.pdf.layout import Line
 from rag_assets.parsing.formats.pdf.printed_table import Printed, cells_over_pages
 from rag_assets.parsing.formats.pdf.sections import ZoneEntry, zones_of
 from rag_assets.parsing.formats.pdf.text import is_one_size
@@ -137,18 +140,16 @@ def _kind_of(group: LineGroup, body: BodyStyle, before: Sequence[_Gathered]) -> 
 
 
 def _is_footnote(group: LineGroup, body: BodyStyle, before: Sequence[_Gathered]) -> bool:
-    """Small text under larger text or another footnote in the lower part of the same column, with a
-    mark or as the rest of a footnote that was left open."""
-    first = group.lines[0]
-    if (
-        not before
-        or group.size > _FOOTNOTE_SIZE * body.size
-        or first.top < _FOOTNOTE_TOP * first.frame.height
-    ):
+    """Small text right under a table or the caption of a figure; and under larger text or another
+    footnote in the lower part of the same column, with a mark or as the rest of a footnote that was
+    left open."""
+    if not before or group.size > _FOOTNOTE_SIZE * body.size:
         return False
-    above = before[-1]
+    first, above = group.lines[0], before[-1]
     last = above.groups[-1].lines[-1]
-    if last.column != first.column:
+    if above.kind in (BlockKind.TABLE, BlockKind.FIGURE):
+        return last.frame.page == first.frame.page
+    if last.column != first.column or first.top < _FOOTNOTE_TOP * first.frame.height:
         return False
     if above.kind is BlockKind.FOOTNOTE:
         return True
@@ -340,7 +341,7 @@ def _text_and_spans(
     text, spans = _joined_groups(block.groups, vocabulary)
     if not is_heading:
         return text, spans
-    shown = unspaced(without_bullet(text)).rstrip(_AFTER_HEADING)
+    shown = unspaced(without_bullet(text.replace(BREAK, " "))).rstrip(_AFTER_HEADING)
     return shown, tuple(replace(span, end=len(shown)) for span in spans)
 
 
@@ -373,8 +374,9 @@ def _joined_groups(
     text = ""
     starts: list[int] = []
     groups = [piece for group in groups for piece in group.pieces()]
+    texts = _with_breaks(groups)
     for group in groups:
-        piece = _joined_open([line.text for line in group.lines], vocabulary)
+        piece = _joined_open(list(islice(texts, len(group.lines))), vocabulary)
         text = glued(text, piece, vocabulary) if text else piece
         starts.append(len(text) - len(piece))
     text = text.removesuffix(SOFT_HYPHEN)
@@ -384,6 +386,45 @@ def _joined_groups(
         for group, start, end in zip(groups, starts, ends, strict=True)
         if end > start
     )
+
+
+def _with_breaks(groups: Sequence[LineGroup]) -> Iterator[str]:
+    """The texts of the lines of groups, with a BREAK where a line holds two texts beside each
+    other, and where a line neither lies below the one above nor goes on from its end."""
+    lines = [line for group in groups for line in group.lines]
+    for at, line in enumerate(lines):
+        near = [one for one in lines[max(at - 1, 0) : at + 2] if one.column is line.column]
+        text = _cells_with_breaks(line, near) if groups[0].is_prose else line.text
+        if near[0] is not line and not _goes_on_below(near[0], line):
+            text = BREAK.lstrip() + text
+        yield text
+
+
+def _cells_with_breaks(line: Line, near: Sequence[Line]) -> str:
+    """The text of a line. White space separates two texts unless words of the line above or below
+    cross it: that between words that were spread to fill the line is at other places in each."""
+    places = list(zip(line.cells, line.cell_lefts, line.cell_rights, strict=True))
+    text = line.cells[0]
+    for (_, *edges), (cell, *others) in pairwise(places):
+        middle = sum(sorted((*edges, *others))[1:3]) / 2
+        words = (edge for one in near for edge in zip(one.cell_lefts, one.cell_rights, strict=True))
+        is_crossed = any(left < middle < right for left, right in words)
+        is_one = is_crossed or _goes_on_surely(text) or EQUATION_NUMBER.fullmatch(cell)
+        text = f"{text}{' ' if is_one else BREAK}{cell}"
+    return text
+
+
+def _goes_on_below(above: Line, line: Line) -> bool:
+    """Whether two lines of a column share some width, or a full line is followed by one that begins
+    left of it."""
+    is_full = above.column.right - above.right <= _FULL_LINE_EMS * above.size
+    is_below = min(above.right, line.right) > max(above.left, line.left)
+    return is_below or (is_full and line.left < above.left) or _goes_on_surely(above.text)
+
+
+def _goes_on_surely(text: str) -> bool:
+    """Whether a sentence or half a word ends a text."""
+    return _has_ended(text) or ends_with_hyphen(text)
 
 
 def joined(texts: Sequence[str], vocabulary: Vocabulary) -> str:

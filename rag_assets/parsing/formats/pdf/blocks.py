@@ -30,7 +30,7 @@ _MOST_WORDS = 6
 _LEAST_WORDS_OF_PROSE = 4
 _WORD = re.compile("[^\\W\\d_\U0001d400-\U0001d7ff]{3,}[.,;:]?")
 """A word, not one in Unicode's mathematical letters."""
-_EQUATION_NUMBER = re.compile(r"\((?:[A-Z]\.?)?\d{1,3}(?:\.\d{1,3})*[a-z]?\)")
+EQUATION_NUMBER = re.compile(r"\((?:[A-Z]\.?)?\d{1,3}(?:\.\d{1,3})*[a-z]?\)")
 _ADDRESS = re.compile(r"@|://|www\.")
 _SIGNS, _NO_SIGNS = frozenset(("Sm", "Co")), frozenset("∗|~")
 """Unicode's mathematical signs, and the private code points of brackets that are put together from
@@ -67,7 +67,7 @@ def formula_lines(lines: Sequence[Line], usual_gap: float) -> Set[int]:
 
 def _reads_as_formula(line: Line, words: Sequence[str]) -> bool:
     *_, last = line.text.split() or [""]
-    is_numbered = bool(_EQUATION_NUMBER.fullmatch(last))
+    is_numbered = bool(EQUATION_NUMBER.fullmatch(last))
     if not _has_few(line, words, _MOST_IN_WORDS_NUMBERED if is_numbered else _MOST_IN_WORDS):
         return False
     is_signed = any(map(str.isalpha, line.text)) and any(map(_is_sign, line.text))

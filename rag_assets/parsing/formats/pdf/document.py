@@ -4,13 +4,15 @@ Pages without one are read by OCR where that is installed. A scan without is ref
 never becomes an empty document.
 """
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from rag_assets.core.domain import (
     Box,
@@ -44,6 +46,10 @@ from rag_assets.parsing.shared.running_text import RUNNING_SHARE, PlacedLine, ru
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument
 
+logger = logging.getLogger(__name__)
+
+Read = TypeVar("Read")
+
 _GARBLED_SHARE = 0.1
 MAX_CHARS = 30_000_000
 """Characters of one document; a book of 3,000 dense pages has half of that."""
@@ -61,8 +67,8 @@ def parse_pdf(file: RawFile, settings: ParsingSettings) -> Document:
     """Read a PDF into blocks with pages and boxes.
 
     Raises UnreadableDocument when the file cannot be opened or has no text layer (with what to do
-    about it), and DocumentLimit when it has too many pages or characters. Single pages without text
-    are named in the notes.
+    about it), and DocumentLimit when it has too many pages or characters. Single pages without
+    text, and those that cannot be read, are named in the notes.
     """
     with opened_pdf(file.content, settings.limits.max_pages) as pdf:
         return _document(pdf, file, settings, Stated.by(pdf))
@@ -92,7 +98,7 @@ def _document(
     read here, because `pdf` may be a copy of the first pages, which has no metadata. A cover page
     is dropped, and its lines are counted with the running headers."""
     ocr = PageReader(settings.limits.timeout_s) if is_installed() else None
-    pages, lines = read_pages(pdf, lines_with_tables, ocr)
+    pages, lines = read_pages(pdf, file.path, lines_with_tables, ocr)
     missing = _why_missing(ocr)
     _demand_text(pdf, pages, missing)
     kept, running = _without_running_text(pdf, pages, lines)
@@ -100,7 +106,11 @@ def _document(
     labels = tuple(
         pdf.get_page_label(index) or None for index in range(len(pdf))
     )  # "" where the file has none
-    by_page = [_groups_of(page) for page in kept]
+    by_page = []
+    for at, page in enumerate(kept):
+        failed, groups = _tried(at + 1, file.path, partial(_groups_of, page), [])
+        pages[at] = failed or pages[at]
+        by_page.append(groups)
     body = BodyStyle.of([group for page in by_page for group in page])
     by_page = [with_headings_joined(page, body) for page in by_page]
     by_page[:2] = [with_titles_joined(page, body) for page in by_page[:2]]
@@ -126,7 +136,7 @@ def _document(
         page_labels=labels if any(labels) else (),
         n_source_chars=max(0, n_lines - n_back),
         n_dropped_running=n_dropped,
-        n_pages_unread=len(_unread(pages)),
+        n_pages_unread=len(_unread(pages)) + sum(map(bool, (page.problem for page in pages))),
         n_pages_cut=sum(page.is_cut for page in pages),
         notes=_notes(pages, missing),
         printed=front_of(
@@ -158,27 +168,50 @@ def _without_running_text(
     return lines, []  # for example a short form that is filled in twice
 
 
+def _tried(
+    number: int, path: str, work: Callable[[], Read], nothing: Read
+) -> tuple[PageText | None, Read]:
+    """None and what `work` makes of a page of the file `path`. Where it fails in any way, the page
+    with its problem and `nothing`, because one page must not cost the others."""
+    try:
+        return None, work()
+    except MemoryError:
+        raise
+    except Exception as error:
+        logger.exception("Page %d of %s is left out", number, path)
+        return PageText(number, problem=f"{type(error).__name__}: {error}".rstrip(".")), nothing
+
+
 def read_pages(
     pdf: "PdfDocument",
+    path: str,
     lines_of: Callable[[PageText], Sequence[Sequence[Line]]],
     ocr: PageReader | None = None,
 ) -> tuple[list[PageText], list[PageLines]]:
-    """Each page, after the first two without its segments, and its lines as `lines_of` finds them in each layer.
+    """Each page of the file `path`, after the first two without its segments, and its lines as
+    `lines_of` finds them in each layer. A page that cannot be read is empty and has its problem.
 
     Raises DocumentLimit over MAX_CHARS.
     """
+
+    def read(index: int) -> tuple[PageText, PageLines]:
+        page = read_page(pdf, index, ocr)
+        upright, *asides = [*map(tuple, lines_of(page))] or [()]
+        return page, PageLines(upright, tuple(asides))
+
     pages: list[PageText] = []
     lines: list[PageLines] = []
     n_chars = 0
     for index in range(len(pdf)):
-        page = read_page(pdf, index, ocr)
+        nothing = PageText(index + 1), PageLines((), ())
+        failed, (page, found) = _tried(index + 1, path, partial(read, index), nothing)
+        page = failed or page
         n_chars += page.n_chars
         if n_chars > MAX_CHARS:
             raise DocumentLimit(
                 f"has more than {MAX_CHARS:,} characters on its first {index + 1} pages. Split the file."
             )
-        by_layer = list(map(tuple, lines_of(page)))
-        lines.append(PageLines(by_layer[0], tuple(by_layer[1:])) if by_layer else PageLines((), ()))
+        lines.append(found)
         pages.append(page if index < N_FRONT_PAGES else page.without_text())
     return pages, lines
 
@@ -260,6 +293,8 @@ def _demand_text(pdf: "PdfDocument", pages: Sequence[PageText], missing: str) ->
     or blank; `missing` is its last sentence, on what can be done."""
     if any(page.n_chars for page in pages):
         return
+    if problems := _problems(pages):
+        raise UnreadableDocument(f"has no page that can be read. {problems}")
     n_images = _n_image_pages(pdf, pages)
     if n_images:
         raise UnreadableDocument(
@@ -274,7 +309,7 @@ def _n_image_pages(pdf: "PdfDocument", pages: Sequence[PageText]) -> int:
     from pypdfium2 import raw
 
     n = 0
-    for number in [page.number for page in pages if page.is_readable]:
+    for number in [page.number for page in pages if not page.problem]:
         with closing(pdf[number - 1]) as page:
             n += any(True for _ in page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=5))
     return n
@@ -288,9 +323,17 @@ def _groups_of(page: PageLines) -> list[LineGroup]:
 
 
 def _unread(pages: Sequence[PageText]) -> list[int]:
-    return [
-        page.number for page in pages if page.is_readable and not page.n_chars and page.has_content
-    ]
+    return [page.number for page in pages if not page.n_chars and page.has_content]
+
+
+def _problems(pages: Sequence[PageText]) -> str:
+    """A sentence for the user on the pages that could not be read, and what to do; empty if there
+    are none."""
+    reasons = "; ".join(f"page {one.number} ({one.problem})" for one in pages if one.problem)
+    return reasons and (
+        f"Could not be read: {reasons}. What stands there is missing: print the file to a new PDF "
+        "with another program and put that in its place."
+    )
 
 
 def _notes(pages: Sequence[PageText], missing: str) -> tuple[str, ...]:
@@ -309,10 +352,8 @@ def _notes(pages: Sequence[PageText], missing: str) -> tuple[str, ...]:
         notes.append(
             f"The text layer of {_page_list(cut_words)} cuts words in two, so they are not found. {missing}"
         )
-    if unreadable := [page.number for page in pages if not page.is_readable]:
-        notes.append(
-            f"PDFium could not read {_page_list(unreadable)}: what stands there is missing."
-        )
+    if problems := _problems(pages):
+        notes.append(problems)
     if cut := [page.number for page in pages if page.n_chars_left_out]:
         notes.append(
             f"Only the first {MAX_CHARS_PER_PAGE:,} characters were read of {_page_list(cut)}."

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING
 
-from rag_assets.core.domain import Block, PrintedFront
+from rag_assets.core.domain import BREAK, Block, PrintedFront
 from rag_assets.parsing.formats.pdf.glyphs import Glyph
 from rag_assets.parsing.formats.pdf.layout import Line, lines_in_reading_order
 from rag_assets.parsing.formats.pdf.text import Layer, PageText, Segment, with_stars
@@ -206,7 +206,10 @@ def front_of(
     ]
     return PrintedFront(
         title=title.text,
-        lines=tuple(_with_lines_as_set(block.text, as_set) for block in blocks[:_MOST_LINES]),
+        lines=tuple(
+            _with_lines_as_set(block.text.replace(BREAK, " "), as_set)
+            for block in blocks[:_MOST_LINES]
+        ),
         text="\n".join(text.splitlines()),
         set_alike=tuple(alike),
         stated_authors=stated.authors,

@@ -258,7 +258,8 @@ def _drawn(raw_textpage: Any, n_chars: int, geometry: Geometry) -> Iterator[Glyp
         is_ligature, place = (left, top, right, bottom) == place, (left, top, right, bottom)
         if abs(rect.top - rect.bottom - styled_height) > _STYLE_CHANGE * styled_height:
             style, styled_height = fonts.style(index), rect.top - rect.bottom
-        turn = _quarter_turn(raw.FPDFText_GetCharAngle(raw_textpage, index), geometry.turns)
+        angle = raw.FPDFText_GetCharAngle(raw_textpage, index) + pi * fonts.is_turned
+        turn = _quarter_turn(angle, geometry.turns)
         yield Glyph(_PRIVATE.get(text, text), left, top, right, bottom, turn, style)
 
 
@@ -299,6 +300,9 @@ class _Fonts:
         self._name = ctypes.create_string_buffer(_FONT_NAME_BYTES)
         self._flags = ctypes.c_int()
         self._matrix = raw.FS_MATRIX()
+        self.is_turned = False
+        """The last font has a negative size: its letters are turned by half against their
+        matrix."""
 
     def style(self, index: int) -> FontStyle:
         """The size and style of the character at `index`. The size is in points and includes the
@@ -308,6 +312,7 @@ class _Fonts:
         from pypdfium2 import raw
 
         size = raw.FPDFText_GetFontSize(self._raw_textpage, index)
+        self.is_turned, size = size < 0, abs(size)
         if raw.FPDFText_GetMatrix(self._raw_textpage, index, ctypes.byref(self._matrix)):
             size *= (self._matrix.c**2 + self._matrix.d**2) ** 0.5
         length = raw.FPDFText_GetFontInfo(

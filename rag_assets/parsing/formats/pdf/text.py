@@ -253,8 +253,8 @@ class PageText:
     """Its text was read from its picture."""
     is_cut: bool = False
     """Its text layer cuts many words in two ("shippin g"), and OCR did not read the page."""
-    is_readable: bool = True
-    """False where PDFium cannot load the page."""
+    problem: str = ""
+    """Why it could not be read; empty where it was."""
     drawings: PageDrawings = field(default_factory=PageDrawings)
 
     def without_text(self) -> "PageText":
@@ -269,26 +269,22 @@ def is_one_size(one: float, other: float) -> bool:
 
 def read_page(pdf: "PdfDocument", index: int, ocr: PageReader | None = None) -> PageText:
     """The text of page `index` (0-based). `ocr` reads it if the page has no text of its own, or
-    text in which more words are cut than OCR cuts. A page that PDFium cannot load is returned
-    empty, with `is_readable` false."""
-    from pypdfium2 import PdfiumError, raw
+    text in which more words are cut than OCR cuts. Raises PdfiumError if it cannot be loaded."""
+    from pypdfium2 import raw
 
-    try:
-        with closing(page_as_filled(pdf, index)) as page, closing(page.get_textpage()) as textpage:
-            n_chars = textpage.count_chars()
-            has_content = raw.FPDFPage_CountObjects(page) > 0
-            geometry = Geometry.of(page, index + 1)
-            glyphs = glyphs_of(textpage.raw, min(n_chars, MAX_CHARS_PER_PAGE), geometry)
-            drawings = drawings_of(page, geometry, glyphs)
-        layers = _layers(glyphs, geometry)
-        cut = _share_cut(layers)
-        read = (
-            ocr.glyphs(pdf, index)[:MAX_CHARS_PER_PAGE]
-            if ocr and has_content and (cut or not layers)
-            else []
-        )
-    except PdfiumError:
-        return PageText(index + 1, is_readable=False)
+    with closing(page_as_filled(pdf, index)) as page, closing(page.get_textpage()) as textpage:
+        n_chars = textpage.count_chars()
+        has_content = raw.FPDFPage_CountObjects(page) > 0
+        geometry = Geometry.of(page, index + 1)
+        glyphs = glyphs_of(textpage.raw, min(n_chars, MAX_CHARS_PER_PAGE), geometry)
+        drawings = drawings_of(page, geometry, glyphs)
+    layers = _layers(glyphs, geometry)
+    cut = _share_cut(layers)
+    read = (
+        ocr.glyphs(pdf, index)[:MAX_CHARS_PER_PAGE]
+        if ocr and has_content and (cut or not layers)
+        else []
+    )
     by_ocr = _layers(read, replace(geometry, is_by_ocr=True))
     is_by_ocr = bool(by_ocr) and (not layers or _share_cut(by_ocr) < cut)
     if is_by_ocr:
@@ -430,8 +426,9 @@ class _OpenSegment:
 
 def _with_initial(text: str) -> str:
     """A text that begins with a large initial, which is joined to the word after it: "T he mill" ->
-    "The mill". "A mill" stays as it is, because "A" is a word and "Amill" is not."""
-    if text[1:2] != " " or not text[0].isupper() or not text[2:3].islower():
+    "The mill", "N EWTS" -> "NEWTS". "A mill" stays as it is, because "A" is a word and "Amill" is
+    not."""
+    if text[1:2] != " " or not text[0].isupper() or not text[2:3].isalpha():
         return text
     joined = text[0] + text[2:]
     return text if text[0] in "AI" and not is_frequent_word(joined.split(" ", 1)[0]) else joined

@@ -312,6 +312,8 @@ def parse_tei(file: RawFile, settings: ParsingSettings) -> Document:
         n_source_chars=_n_text_chars(tree.root),
         n_dropped_running=collected.n_running,
         notes=tree.notes,
+        is_mended=bool(tree.notes),
+        is_cut_off=tree.is_cut_off,
     )
 
 

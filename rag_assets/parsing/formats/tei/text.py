@@ -49,6 +49,8 @@ class XmlTree:
     root: etree._Element
     notes: tuple[str, ...] = ()
     """What had to be repaired to read it; empty for a well-formed file."""
+    is_cut_off: bool = False
+    """The closing tag of the root is missing."""
 
 
 def read_xml(content: bytes) -> XmlTree:
@@ -90,9 +92,11 @@ def _recovered(content: bytes, error: etree.XMLSyntaxError) -> XmlTree:
         raise UnreadableDocument(
             f"holds no readable XML ({problem}). Write the file again, or remove it."
         ) from error
-    return XmlTree(
-        root, (f"The XML is not well-formed ({problem}); it was read in recovery mode.",)
-    )
+    last_end = content.replace(b"\0", b"").rpartition(b"</")[2]  # UTF-16 has zeros
+    is_cut_off = name_of(root).encode() not in last_end
+    loss = ", and its end is missing" if is_cut_off else ""
+    note = f"The XML is not well-formed ({problem}){loss}; it was read in recovery mode."
+    return XmlTree(root, (note,), is_cut_off)
 
 
 def _check_depth(root: etree._Element) -> None:

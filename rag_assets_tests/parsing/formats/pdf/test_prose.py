@@ -79,6 +79,20 @@ def test_a_paragraph_goes_on_after_text_of_another_kind(between: str) -> None:
     assert between in texts
 
 
+def test_small_print_right_below_a_caption_is_a_note() -> None:
+    """A legend of abbreviations was an answer to a question for what was found."""
+    draw = overlaid(
+        page_of(*prose("moss", 8), top=60),
+        page_of("Figure 4. Mills and their years in the valley.", top=180),
+        page_of("OR = odds ratio, RCT = randomised control trial.", top=196, size=7),
+        page_of(*prose("slate", 8), top=230),
+    )
+
+    found = kinds(parsed(draw))
+
+    assert (BlockKind.FOOTNOTE, "OR = odds ratio, RCT = randomised control trial.") in found
+
+
 def test_a_footnote_goes_on_at_the_foot_of_the_next_page() -> None:
     """Its rest stood inside a sentence of the text, and its own sentence was in two halves, of
     which none answers."""
@@ -355,3 +369,46 @@ def test_names_side_by_side_stay_apart_and_raised_letters_are_marks() -> None:
 
     assert front.title == "Iron in the blood of mountain sheep"
     assert front.lines[1] == "Ada Lund*\tBo Moe*"
+
+
+def test_two_columns_that_are_read_as_one_are_marked_where_they_meet() -> None:
+    """A sentence that nobody wrote stood as word for word in the paper, and was an answer."""
+
+    def draw(canvas: Canvas) -> None:
+        lines(canvas, ["The wheels of the county are", "colony-scale percent live"], top=100)
+        right = ["The linear model of the rivers held", "in nine of the ten valleys there."]
+        lines(canvas, right, left=330, top=100)
+        lines(canvas, prose("moss", 6), top=200)
+
+    first, *_ = parsed(draw).blocks
+
+    assert first.text == (
+        "The wheels of the county are ¦ The linear model of the rivers held "
+        "colony-scale percent live ¦ in nine of the ten valleys there."
+    )
+
+
+def test_words_that_were_spread_to_fill_a_line_are_one_sentence() -> None:
+    """Narrow columns have white space as wide as a gutter inside their lines."""
+
+    def draw(canvas: Canvas) -> None:
+        lines(canvas, ["the mills of the long valley stand still", "in a dry summer."], top=112)
+        for left, word in ((60, "Nearly"), (104, "all"), (134, "of"), (160, "them"), (200, "say:")):
+            lines(canvas, word, left=left, top=100)
+
+    (block,) = parsed(draw).blocks
+
+    assert block.text == (
+        "Nearly all of them say: the mills of the long valley stand still in a dry summer."
+    )
+
+
+def test_a_large_initial_belongs_to_a_first_word_in_capitals() -> None:
+    """Journals set the first word in capitals behind the initial: "N EWTS" is found by nobody."""
+
+    def draw(canvas: Canvas) -> None:
+        lines(canvas, "N", top=124, size=34)
+        lines(canvas, "EWTS of the stone wells live long and", left=88, top=100)
+        lines(canvas, ["are older than all the other newts", "of the hills."], left=88, top=112)
+
+    assert "NEWTS of the stone wells live long" in parsed(draw).text
