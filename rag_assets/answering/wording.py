@@ -50,7 +50,10 @@ REPORTED = "reported"
 """In the mark of a claim that is a finding of other works, which the quoted paper reports."""
 RETRACTED = "retracted"
 """Behind the place of a quote whose paper is known to be retracted."""
-READ_IN_TABLE = "the words are in the paper; read the row in the table"
+_READ_THERE = {
+    Verification.UNPLACED: "the words are in the paper; read the row in the table",
+    Verification.UNREAD: "a sign of it (\ufffd) could not be read in the PDF; read it on the page",
+}
 """The note on a quote from a table row, where it is not certain whose values the row holds."""
 _MAX_ENTRY_CHARS, _MOST_ENTRIES = 160, 3
 NEAR_AN_ANSWER = "Near the question, and no part of the answer:"
@@ -196,8 +199,9 @@ def claim_note(claim: Claim) -> str:
 
 
 def row_note(verification: Verification | None) -> str:
-    """The note on a quote of which it is not certain whose values it holds; empty for any other."""
-    return READ_IN_TABLE if verification is Verification.UNPLACED else ""
+    """The note on a quote of which it is not certain whose values it holds, or of which a sign could
+    not be read; empty for any other."""
+    return _READ_THERE.get(verification, "") if verification else ""
 
 
 def _entry(work: CitedWork) -> str:

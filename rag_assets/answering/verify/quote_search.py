@@ -23,6 +23,7 @@ from rag_assets.answering.verify.fuzzy_match import (
 from rag_assets.answering.verify.quoted_text import SEPARATOR, QuotedText
 from rag_assets.core.domain import BREAK, Verification
 from rag_assets.core.text.folding import (
+    UNREAD,
     Folded,
     begins_and_ends_whole,
     digit_groups,
@@ -140,9 +141,12 @@ def place_at(start: int, end: int, text: str) -> QuotePlace:
 
 
 def _sealed(place: QuotePlace, text: str) -> QuotePlace:
-    """Returns the place as it is shown to readers. A place in a row of which it is not certain
+    """Returns the place as it is shown to readers. A place with a sign that could not be read is
+    UNREAD. A place in a row of which it is not certain
     whose values it has becomes UNPLACED, because its words prove nothing by themselves. A place
     that was found only approximately stays APPROXIMATE."""
+    if UNREAD in text[place.start : place.end]:
+        return replace(place, verification=Verification.UNREAD)
     is_proven = (
         place.verification is Verification.APPROXIMATE
         or QuotedText(text, place.start, place.end).is_certain

@@ -22,6 +22,9 @@ class Verification(StrEnum):
     UNPLACED = "unplaced"
     """The words are there, in the row of a table, and whose values the row holds is not certain.
     Only the others prove what they show: the row is to be read in its table."""
+    UNREAD = "unread"
+    """The words are there, and U+FFFD among them: a sign of the PDF that could not be read may
+    change their numbers. They are to be read on the page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,8 @@ from functools import lru_cache
 _SINGLE_QUOTES = "‘’‚‛′`´ʼ"
 _DOUBLE_QUOTES = "“”„‟″«»"
 _DASHES = "‐‑‒–—―−﹘﹣-"  # the plain hyphen last, where a character class takes it literally
+UNREAD = "\ufffd"
+"""Stands for a character of a PDF of which neither font nor drawing tells which one it is."""
 INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 """Soft hyphen, zero-width characters and the byte order mark."""
 _FOLDS = {

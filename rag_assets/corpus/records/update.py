@@ -19,6 +19,7 @@ from rag_assets.core.tables import (
     rows_without,
     to_table,
 )
+from rag_assets.core.text.folding import letters_of
 from rag_assets.core.text.headings import is_of_abstract
 from rag_assets.core.text.works import same_works
 from rag_assets.core.workforce.worker_process import Failure

@@ -181,7 +181,7 @@ def _read(search: QuoteSearch) -> _PageCharacters:
                 with closing(pdf[number - 1]) as page, closing(page.get_textpage()) as textpage:
                     geometry = Geometry.of(page, number)
                     n_chars = min(textpage.count_chars(), MAX_CHARS_PER_PAGE)
-                    own = list(glyphs_of(textpage.raw, n_chars, geometry))
+                    own = list(glyphs_of(textpage, n_chars, geometry, {}))
             except PdfiumError:
                 continue  # a page that cannot be loaded holds no quote
             frames = {turn: geometry.frame(max(turn, 0)) for turn in {glyph.turn for glyph in own}}

@@ -7,6 +7,7 @@ const VERIFICATION = {
   normalized: "In the paper; only typesetting differs (spaces, hyphens, quotation marks)",
   approximate: "Nearly word for word: the claim left words out; shown are the paper's own",
   unplaced: "The words are in the paper; read the row in the table",
+  unread: "A sign of it (\ufffd) could not be read in the PDF; read it on the page",
 };
 
 const DROPPED = {
@@ -31,12 +32,12 @@ export const verificationWords = (verification) => VERIFICATION[verification] ??
 export const droppedWords = ({ reason, message }) => message || DROPPED[reason] || reason;
 
 /** What stands beside a claim that its quotes carry in part or that is doubted, with the reason, that is computed from them, that quotes a row whose values
- * may be another's, or that its quotes report of other works; empty for any other. */
+ * may be another's, in which a sign could not be read, or that its quotes report of other works; empty for any other. */
 export const claimNotes = ({ support, computed, reported, citations }) =>
   [
     supportMark(support),
     computed?.length && `computed: ${computed.join("; ")}`,
-    citations?.some(({ verification }) => verification === "unplaced") && VERIFICATION.unplaced,
+    ...["unplaced", "unread"].map((kind) => citations?.some(({ verification }) => verification === kind) && VERIFICATION[kind]),
     reported?.length && "reported",
   ].filter(Boolean);
 

@@ -29,6 +29,7 @@ from rag_assets.parsing.formats.pdf.assembly import blocks_of, joined
 from rag_assets.parsing.formats.pdf.blocks import BodyStyle, LineGroup, line_groups
 from rag_assets.parsing.formats.pdf.file import Outline, opened_pdf
 from rag_assets.parsing.formats.pdf.front import N_FRONT_PAGES, PrintedTitle, Stated, front_of
+from rag_assets.parsing.formats.pdf.glyphs import SignsDrawn
 from rag_assets.parsing.formats.pdf.headings import with_headings_joined
 from rag_assets.parsing.formats.pdf.layout import Line
 from rag_assets.parsing.formats.pdf.ocr import INSTALL, PageReader, is_installed
@@ -50,7 +51,6 @@ logger = logging.getLogger(__name__)
 
 Read = TypeVar("Read")
 
-_GARBLED_SHARE = 0.1
 MAX_CHARS = 30_000_000
 """Characters of one document; a book of 3,000 dense pages has half of that."""
 
@@ -193,9 +193,10 @@ def read_pages(
 
     Raises DocumentLimit over MAX_CHARS.
     """
+    signs = SignsDrawn()
 
     def read(index: int) -> tuple[PageText, PageLines]:
-        page = read_page(pdf, index, ocr)
+        page = read_page(pdf, index, ocr, signs)
         upright, *asides = [*map(tuple, lines_of(page))] or [()]
         return page, PageLines(upright, tuple(asides))
 
@@ -358,11 +359,11 @@ def _notes(pages: Sequence[PageText], missing: str) -> tuple[str, ...]:
         notes.append(
             f"Only the first {MAX_CHARS_PER_PAGE:,} characters were read of {_page_list(cut)}."
         )
-    n_chars, n_garbled = sum(page.n_chars for page in pages), sum(page.n_garbled for page in pages)
-    if n_garbled > _GARBLED_SHARE * n_chars:
+    if unread := [page.number for page in pages if page.n_unread]:
+        n_unread = sum(page.n_unread for page in pages)
         notes.append(
-            f"{n_garbled / n_chars:.0%} of the characters have fonts that do not say what they are: the text may be "
-            "unreadable; OCR may do better."
+            f"{_counted(n_unread, 'character')} on {_page_list(unread)} cannot be read, because the fonts do not say "
+            "what they are: each is \ufffd in the text. Compare numbers beside it with the page."
         )
     return tuple(notes)
 

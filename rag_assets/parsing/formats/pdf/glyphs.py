@@ -9,14 +9,19 @@ import ctypes
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import pi
 from typing import TYPE_CHECKING, Any
-from unicodedata import normalize
+from unicodedata import category, normalize
+
+from numpy import rot90
 
 from rag_assets.core.domain import Box
+from rag_assets.core.text.folding import UNREAD
+from rag_assets.parsing.formats.pdf.signs import EM_PIXELS, sign_drawn
 
 if TYPE_CHECKING:
-    from pypdfium2 import PdfPage
+    from pypdfium2 import PdfPage, PdfTextPage
 
 _SKEW_TOLERANCE_QUARTERS = 0.1
 SKEWED = -1
@@ -155,14 +160,24 @@ def turned(
     return l, t, r, b
 
 
-def glyphs_of(raw_textpage: Any, n_chars: int, geometry: Geometry) -> list[Glyph]:
-    """The characters in the order of the file; characters outside the page and control characters
-    are left out.
+SignsDrawn = dict[tuple[Any, ...], str]
+"""The characters of a file that were read from how they are drawn, by font, code, width and
+height."""
+_LARGEST_EMS, _MARGIN_PIXELS = 8, 3
+
+
+def glyphs_of(
+    textpage: "PdfTextPage", n_chars: int, geometry: Geometry, signs: SignsDrawn
+) -> list[Glyph]:
+    """The characters in the order of the file; characters outside the page and those that draw
+    nothing are left out. A character that the font does not name, or whose drawing is of another
+    sign, is the sign that is drawn, else U+FFFD. signs: those read so far from the same file.
 
     An accent drawn as a character of its own over a letter becomes part of the letter, and the
     white space that PDFium sees around it is dropped.
     """
-    glyphs = _drawn_once(_drawn(raw_textpage, n_chars, geometry))
+    drawn = list(_drawn(textpage.raw, n_chars, geometry))
+    glyphs = _drawn_once(_with_signs(drawn, textpage, geometry, signs))
     dropped: set[int] = set()
     for at in [at for at, glyph in enumerate(glyphs) if glyph.text in _ACCENTS]:
         for near in range(max(0, at - _LETTERS_BEFORE), min(at + _LETTERS_AFTER, len(glyphs))):
@@ -225,8 +240,60 @@ def _spaces_inside(glyphs: list[Glyph], at: int) -> list[int]:
     return spaces if gap < _INSIDE_WORD * glyphs[last].style.size else spaces[1:]
 
 
-def _drawn(raw_textpage: Any, n_chars: int, geometry: Geometry) -> Iterator[Glyph]:
-    """Yields the characters in the order of the file, with their places in points on the page as it
+def _with_signs(
+    drawn: list[tuple[int, Glyph]], textpage: "PdfTextPage", geometry: Geometry, signs: SignsDrawn
+) -> Iterator[Glyph]:
+    """The characters with the signs that are drawn. Fonts are doubted that spell nothing on the
+    page: no two of their letters stand side by side."""
+    fonts = _Fonts(textpage.raw)
+    named = [(fonts.name(index), index, glyph) for index, glyph in drawn]
+    spelling = {
+        font
+        for (font, _, one), (next_font, _, other) in pairwise(named)
+        if font == next_font and one.text.isalpha() and other.text.isalpha()
+    }
+    for font, index, glyph in named:
+        is_certain = glyph.text != UNREAD and (font in spelling or glyph.text.isspace())
+        if is_certain:
+            yield glyph
+        elif text := _sign(
+            textpage, index, replace(glyph, style=fonts.style(index)), geometry, signs
+        ):
+            yield replace(glyph, text=text)
+
+
+def _sign(
+    textpage: "PdfTextPage", index: int, glyph: Glyph, geometry: Geometry, signs: SignsDrawn
+) -> str:
+    """The text of a character by its drawing, which is looked at once in a file; empty for a
+    character without text that draws nothing."""
+    from pypdfium2 import raw
+
+    left, right, bottom, top, x, y = (ctypes.c_double() for _ in range(6))
+    raw.FPDFText_GetCharBox(textpage.raw, index, left, right, bottom, top)
+    raw.FPDFText_GetCharOrigin(textpage.raw, index, x, y)
+    places = (left, bottom, right, top), (x, y, x, y)
+    box, origin = (geometry.shown(*(one.value for one in place)) for place in places)
+    width, height, em = box[2] - box[0], box[3] - box[1], max(glyph.style.size, 1.0)
+    code = raw.FPDFText_GetUnicode(textpage.raw, index)
+    key = glyph.style.font, code, round(width / em, 2), round(height / em, 2)
+    if key in signs or glyph.turn == SKEWED or max(width, height) > _LARGEST_EMS * em:
+        return signs.get(key, glyph.text)
+    if min(width, height) <= 0:
+        return glyph.text.replace(UNREAD, "")
+    frame, scale = geometry.frame(0), EM_PIXELS / em
+    size, margin = (frame.shown_width, frame.shown_height), _MARGIN_PIXELS / scale
+    sides = box[0], size[1] - box[3], size[0] - box[2], box[1]
+    crop = tuple(side - margin for side in sides)
+    bitmap = textpage.page.render(scale=scale, crop=crop, grayscale=True, may_draw_forms=False)
+    picture = rot90(bitmap.to_numpy().squeeze().astype("float32"), glyph.turn)
+    upper, base = (turned(one, -glyph.turn, *size)[1] for one in (box, origin))
+    signs[key] = sign_drawn(picture, (base - upper + margin) * scale, glyph.text)
+    return signs[key]
+
+
+def _drawn(raw_textpage: Any, n_chars: int, geometry: Geometry) -> Iterator[tuple[int, Glyph]]:
+    """Yields index and character in the order of the file, with their places in points on the page as it
     is shown. White space has no place (all zero); a blank under the letters of a ligature is left
     out, and so are characters outside the page. A font is read only at the beginning of a word or
     where the height of the characters changes."""
@@ -247,7 +314,7 @@ def _drawn(raw_textpage: Any, n_chars: int, geometry: Geometry) -> Iterator[Glyp
                 ):  # hidden under the letters of a ligature
                     continue
             styled_height = 0.0
-            yield Glyph(text, 0.0, 0.0, 0.0, 0.0, turn, style)
+            yield index, Glyph(text, 0.0, 0.0, 0.0, 0.0, turn, style)
             continue
         raw.FPDFText_GetLooseCharBox(raw_textpage, index, rect_ref)
         left, top, right, bottom = geometry.shown(rect.left, rect.bottom, rect.right, rect.top)
@@ -260,12 +327,12 @@ def _drawn(raw_textpage: Any, n_chars: int, geometry: Geometry) -> Iterator[Glyp
             style, styled_height = fonts.style(index), rect.top - rect.bottom
         angle = raw.FPDFText_GetCharAngle(raw_textpage, index) + pi * fonts.is_turned
         turn = _quarter_turn(angle, geometry.turns)
-        yield Glyph(_PRIVATE.get(text, text), left, top, right, bottom, turn, style)
+        yield index, Glyph(_PRIVATE.get(text, text), left, top, right, bottom, turn, style)
 
 
 def _characters(raw_textpage: Any, n_chars: int) -> Iterator[tuple[int, str]]:
-    """Index and text of each character; surrogate halves are put together, control characters left
-    out."""
+    """Index and text of each character; surrogate halves are put together, and UNREAD stands for a
+    code that names no character."""
     from pypdfium2 import raw
 
     high = 0
@@ -277,8 +344,22 @@ def _characters(raw_textpage: Any, n_chars: int) -> Iterator[tuple[int, str]]:
             if high:
                 yield index, chr(0x10000 + ((high - 0xD800) << 10) + (code - 0xDC00))
             high = 0
-        elif code >= 0x20 or code in (0x02, 0x09, 0x0A, 0x0D):
-            yield index, chr(code)
+        else:
+            yield index, UNREAD if _names_nothing(raw_textpage, index, chr(code)) else chr(code)
+
+
+def _names_nothing(raw_textpage: Any, index: int, text: str) -> bool:
+    """Whether a character has no meaning of its own: a control or private character, or white space
+    other than a blank that is drawn. PDFium makes a hyphen at a line end U+0002."""
+    from pypdfium2 import raw
+
+    if text.isspace() and text != " ":
+        sides = [ctypes.c_double() for _ in range(4)]
+        raw.FPDFText_GetCharBox(raw_textpage, index, *sides)
+        left, right, bottom, top = (side.value for side in sides)
+        return left < right and bottom < top
+    is_of_no_character = category(text) in ("Cc", "Co") and text not in _PRIVATE
+    return is_of_no_character and raw.FPDFText_IsHyphen(raw_textpage, index) != 1
 
 
 def _quarter_turn(angle: float, page_turns: int) -> int:
@@ -304,6 +385,15 @@ class _Fonts:
         """The last font has a negative size: its letters are turned by half against their
         matrix."""
 
+    def name(self, index: int) -> str:
+        """The name of the font of the character at `index`; empty without one."""
+        from pypdfium2 import raw
+
+        length = raw.FPDFText_GetFontInfo(
+            self._raw_textpage, index, self._name, _FONT_NAME_BYTES, ctypes.byref(self._flags)
+        )
+        return self._name.value.decode("utf-8", "replace") if 0 < length <= _FONT_NAME_BYTES else ""
+
     def style(self, index: int) -> FontStyle:
         """The size and style of the character at `index`. The size is in points and includes the
         scale of the text matrix, because a file may set size 1 and scale the text. Bold and italic
@@ -315,10 +405,7 @@ class _Fonts:
         self.is_turned, size = size < 0, abs(size)
         if raw.FPDFText_GetMatrix(self._raw_textpage, index, ctypes.byref(self._matrix)):
             size *= (self._matrix.c**2 + self._matrix.d**2) ** 0.5
-        length = raw.FPDFText_GetFontInfo(
-            self._raw_textpage, index, self._name, _FONT_NAME_BYTES, ctypes.byref(self._flags)
-        )
-        name = self._name.value.decode("utf-8", "replace") if 0 < length <= _FONT_NAME_BYTES else ""
+        name = self.name(index)
         weight = raw.FPDFText_GetFontWeight(self._raw_textpage, index)
         return FontStyle(
             size=round(size, 1),

@@ -16,6 +16,7 @@ from itertools import groupby, pairwise
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from rag_assets.core.text.folding import UNREAD
 from rag_assets.core.text.tokens import is_frequent_word
 from rag_assets.parsing.formats.pdf.drawings import PageDrawings, drawings_of
 from rag_assets.parsing.formats.pdf.glyphs import (
@@ -24,6 +25,7 @@ from rag_assets.parsing.formats.pdf.glyphs import (
     Frame,
     Geometry,
     Glyph,
+    SignsDrawn,
     glyphs_of,
     turned,
 )
@@ -245,8 +247,8 @@ class PageText:
     """Characters of the text layer."""
     n_chars_left_out: int = 0
     """Characters beyond MAX_CHARS_PER_PAGE, which were not read."""
-    n_garbled: int = 0
-    """Characters whose font does not state which they are."""
+    n_unread: int = 0
+    """Characters of which neither font nor drawing tells which they are."""
     has_content: bool = False
     """Something is printed on it: text, images or drawings."""
     is_by_ocr: bool = False
@@ -267,8 +269,10 @@ def is_one_size(one: float, other: float) -> bool:
     return abs(one - other) <= _ONE_SIZE * max(one, other)
 
 
-def read_page(pdf: "PdfDocument", index: int, ocr: PageReader | None = None) -> PageText:
-    """The text of page `index` (0-based). `ocr` reads it if the page has no text of its own, or
+def read_page(
+    pdf: "PdfDocument", index: int, ocr: PageReader | None, signs: SignsDrawn
+) -> PageText:
+    """The text of page `index` (0-based). signs: as for `glyphs_of`. `ocr` reads it if the page has no text of its own, or
     text in which more words are cut than OCR cuts. Raises PdfiumError if it cannot be loaded."""
     from pypdfium2 import raw
 
@@ -276,7 +280,7 @@ def read_page(pdf: "PdfDocument", index: int, ocr: PageReader | None = None) -> 
         n_chars = textpage.count_chars()
         has_content = raw.FPDFPage_CountObjects(page) > 0
         geometry = Geometry.of(page, index + 1)
-        glyphs = glyphs_of(textpage.raw, min(n_chars, MAX_CHARS_PER_PAGE), geometry)
+        glyphs = glyphs_of(textpage, min(n_chars, MAX_CHARS_PER_PAGE), geometry, signs)
         drawings = drawings_of(page, geometry, glyphs)
     layers = _layers(glyphs, geometry)
     cut = _share_cut(layers)
@@ -298,7 +302,7 @@ def read_page(pdf: "PdfDocument", index: int, ocr: PageReader | None = None) -> 
         is_by_ocr=is_by_ocr,
         is_cut=bool(cut) and not by_ocr,
         drawings=drawings,
-        n_garbled=sum(glyph.text == "�" or "\ue000" <= glyph.text <= "\uf8ff" for glyph in glyphs),
+        n_unread=sum(glyph.text == UNREAD for glyph in glyphs),
     )
 
 
