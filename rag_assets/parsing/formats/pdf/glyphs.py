@@ -246,15 +246,14 @@ def _with_signs(
     """The characters with the signs that are drawn. Fonts are doubted that spell nothing on the
     page: no two of their letters stand side by side."""
     fonts = _Fonts(textpage.raw)
-    named = [(fonts.name(index), index, glyph) for index, glyph in drawn]
     spelling = {
-        font
-        for (font, _, one), (next_font, _, other) in pairwise(named)
-        if font == next_font and one.text.isalpha() and other.text.isalpha()
+        one.style.font
+        for (_, one), (_, other) in pairwise(drawn)
+        if one.text.isalpha() and other.text.isalpha() and one.style.font == other.style.font
     }
-    for font, index, glyph in named:
-        is_certain = glyph.text != UNREAD and (font in spelling or glyph.text.isspace())
-        if is_certain:
+    for index, glyph in drawn:
+        is_spelt = glyph.text.isspace() or (glyph.text.isalpha() and glyph.style.font in spelling)
+        if glyph.text != UNREAD and (is_spelt or fonts.name(index) in spelling):
             yield glyph
         elif text := _sign(
             textpage, index, replace(glyph, style=fonts.style(index)), geometry, signs

@@ -18,7 +18,7 @@ from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 from rag_assets.core.text.folding import UNREAD
 
-EM_PIXELS = 48
+EM_PIXELS = 96
 """Font size at which drawings are compared."""
 _SIGNS = frozenset("−±×·÷+<>≤≥≈≠=%°µαβχησρ∞→✓.,")
 _FOLDED = str.maketrans("μ⋅∙•-–—", "µ···−−−")
