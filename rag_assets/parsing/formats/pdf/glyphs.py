@@ -347,17 +347,16 @@ def _characters(raw_textpage: Any, n_chars: int) -> Iterator[tuple[int, str]]:
 
 
 def _names_nothing(raw_textpage: Any, index: int, text: str) -> bool:
-    """Whether a character has no meaning of its own: a control or private character, or white space
-    other than a blank that is drawn. PDFium makes a hyphen at a line end U+0002."""
+    """Whether a character has no meaning of its own: a private or control character, unless that is
+    white space that is not drawn. PDFium makes a hyphen at a line end U+0002."""
     from pypdfium2 import raw
 
-    if text.isspace() and text != " ":
-        sides = [ctypes.c_double() for _ in range(4)]
-        raw.FPDFText_GetCharBox(raw_textpage, index, *sides)
-        left, right, bottom, top = (side.value for side in sides)
-        return left < right and bottom < top
-    is_of_no_character = category(text) in ("Cc", "Co") and text not in _PRIVATE
-    return is_of_no_character and raw.FPDFText_IsHyphen(raw_textpage, index) != 1
+    if category(text) not in ("Cc", "Co") or text in _PRIVATE:
+        return False
+    sides = [ctypes.c_double() for _ in range(4)]
+    raw.FPDFText_GetCharBox(raw_textpage, index, *sides)
+    is_blank = text.isspace() and sides[0].value >= sides[1].value
+    return not is_blank and raw.FPDFText_IsHyphen(raw_textpage, index) != 1
 
 
 def _quarter_turn(angle: float, page_turns: int) -> int:
