@@ -246,15 +246,14 @@ def _with_signs(
     """The characters with the signs that are drawn. Fonts are doubted that spell nothing on the
     page: no two of their letters stand side by side."""
     fonts = _Fonts(textpage.raw)
-    named = [(fonts.name(index), index, glyph) for index, glyph in drawn]
     spelling = {
-        font
-        for (font, _, one), (next_font, _, other) in pairwise(named)
-        if font == next_font and one.text.isalpha() and other.text.isalpha()
+        one.style.font
+        for (_, one), (_, other) in pairwise(drawn)
+        if one.text.isalpha() and other.text.isalpha() and one.style.font == other.style.font
     }
-    for font, index, glyph in named:
-        is_certain = glyph.text != UNREAD and (font in spelling or glyph.text.isspace())
-        if is_certain:
+    for index, glyph in drawn:
+        is_spelt = glyph.text.isspace() or (glyph.text.isalpha() and glyph.style.font in spelling)
+        if glyph.text != UNREAD and (is_spelt or fonts.name(index) in spelling):
             yield glyph
         elif text := _sign(
             textpage, index, replace(glyph, style=fonts.style(index)), geometry, signs
@@ -349,17 +348,16 @@ def _characters(raw_textpage: Any, n_chars: int) -> Iterator[tuple[int, str]]:
 
 
 def _names_nothing(raw_textpage: Any, index: int, text: str) -> bool:
-    """Whether a character has no meaning of its own: a control or private character, or white space
-    other than a blank that is drawn. PDFium makes a hyphen at a line end U+0002."""
+    """Whether a character has no meaning of its own: a private or control character, unless that is
+    white space that is not drawn. PDFium makes a hyphen at a line end U+0002."""
     from pypdfium2 import raw
 
-    if text.isspace() and text != " ":
-        sides = [ctypes.c_double() for _ in range(4)]
-        raw.FPDFText_GetCharBox(raw_textpage, index, *sides)
-        left, right, bottom, top = (side.value for side in sides)
-        return left < right and bottom < top
-    is_of_no_character = category(text) in ("Cc", "Co") and text not in _PRIVATE
-    return is_of_no_character and raw.FPDFText_IsHyphen(raw_textpage, index) != 1
+    if category(text) not in ("Cc", "Co") or text in _PRIVATE:
+        return False
+    sides = [ctypes.c_double() for _ in range(4)]
+    raw.FPDFText_GetCharBox(raw_textpage, index, *sides)
+    is_blank = text.isspace() and sides[0].value >= sides[1].value
+    return not is_blank and raw.FPDFText_IsHyphen(raw_textpage, index) != 1
 
 
 def _quarter_turn(angle: float, page_turns: int) -> int:

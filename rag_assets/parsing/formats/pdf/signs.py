@@ -18,7 +18,7 @@ from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 from rag_assets.core.text.folding import UNREAD
 
-EM_PIXELS = 48
+EM_PIXELS = 96
 """Font size at which drawings are compared."""
 _SIGNS = frozenset("−±×·÷+<>≤≥≈≠=%°µαβχησρ∞→✓.,")
 _FOLDED = str.maketrans("μ⋅∙•-–—", "µ···−−−")
@@ -37,12 +37,12 @@ what their fonts say; with it, all that change are drawn as another than the one
 
 def sign_drawn(picture: Any, base: float, stated: str) -> str:
     """The sign that a picture shows, else `stated`, the character that the font names or UNREAD;
-    empty where UNREAD shows nothing. picture: grey values with a margin around the character, at
+    a blank where UNREAD shows nothing. picture: grey values with a margin around the character, at
     EM_PIXELS; base: pixels from its upper edge to the base line."""
     edges = np.concatenate([picture[0], picture[-1], picture[:, 0], picture[:, -1]])
     drawn = _described(np.abs(picture - np.median(edges)), base)
     if drawn is None:
-        return stated.replace(UNREAD, "")
+        return stated.replace(UNREAD, " ")
     names, drawings = _references()
     apart = np.linalg.norm(drawings - drawn, axis=1)
     sign = str(names[apart.argmin()])
