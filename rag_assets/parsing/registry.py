@@ -56,7 +56,7 @@ class Format:
 
 FORMATS = (
     Format(
-        SourceFormat.PDF, (".pdf",), "pdf.document:parse_pdf", "pdf.file:looks_like_pdf", version=22
+        SourceFormat.PDF, (".pdf",), "pdf.document:parse_pdf", "pdf.file:looks_like_pdf", version=23
     ),
     Format(
         SourceFormat.TEI,
