@@ -106,9 +106,10 @@ def _document(
     labels = tuple(
         pdf.get_page_label(index) or None for index in range(len(pdf))
     )  # "" where the file has none
-    by_page = []
+    by_page: list[list[LineGroup]] = []
     for at, page in enumerate(kept):
-        failed, groups = _tried(at + 1, file.path, partial(_groups_of, page), [])
+        no_groups: list[LineGroup] = []
+        failed, groups = _tried(at + 1, file.path, partial(_groups_of, page), no_groups)
         pages[at] = failed or pages[at]
         by_page.append(groups)
     body = BodyStyle.of([group for page in by_page for group in page])
