@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from rag_assets.core.settings import RetrievalSettings
+from rag_assets.questions import asked
 from rag_assets.search.indexing.protocols import Scope
 from rag_assets_tests.search.retrieval.corpus import Corpus, chunk_of
 
@@ -56,6 +57,31 @@ def test_each_part_of_a_question_is_searched_for_the_papers_it_names(folder: Pat
         papers = {hit.chunk.paper_id for hit in one.hits(ranking, 2)}
 
     assert papers == {"nike_2021", "pfizer_2020"}
+
+
+def test_statements_of_the_named_paper_come_before_those_of_others(tmp_path: Path) -> None:
+    """Who paid for the other studies would be told as who paid for this one."""
+    paid = [
+        chunk_of(
+            f"{name}-paid",
+            f"The study was funded by {'a foundation' if name == 'nike' else 'the study itself'}.",
+            paper_id=f"{name}_2021",
+            section="Funding",
+            ordinal=1,
+        )
+        for name in COMPANIES
+    ]
+    corpus = Corpus([*CORPUS.chunks, *paid])
+    corpus.index(tmp_path)
+
+    with corpus.searcher(tmp_path, RetrievalSettings(neighbours=0), has_names=True) as one:
+        found = one.evidence(
+            asked("What was the gross margin of Nike in 2021, and who funded the study itself?"), 2
+        )
+
+    told = [one.chunk_id for one in found.contexts if one.chunk_id.endswith("paid")]
+    assert len(told) > 1
+    assert told[0] == "nike-paid"
 
 
 @pytest.mark.parametrize(
