@@ -7,9 +7,11 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from threading import Event, Lock
 
 import pytest
 
+from rag_assets.core import kept as kept_entries
 from rag_assets.core.kept import Kept, KeptFile
 from rag_assets_tests.kept_entries import age, contents, damage
 
@@ -51,20 +53,44 @@ def test_what_was_made_once_is_not_made_again(path: Path) -> None:
     )
 
 
-def test_threads_that_want_the_same_wait_for_one(path: Path) -> None:
+def test_threads_that_want_the_same_wait_for_one(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Two questions with the same words, asked side by side, would both be paid for."""
+    begun, other_is_there = Event(), Event()
     made = []
 
+    class ToldLock:
+        """Tells when a thread has to wait."""
+
+        def __init__(self) -> None:
+            self._lock = Lock()
+
+        def __enter__(self) -> None:
+            if not self._lock.acquire(blocking=False):
+                other_is_there.set()
+                self._lock.acquire()
+
+        def __exit__(self, *_: object) -> None:
+            self._lock.release()
+
     def make() -> int:
+        """The first ends when the other thread waits, or makes the same."""
         made.append(1)
+        (begun if len(made) == 1 else other_is_there).set()
+        assert other_is_there.wait(10), "the other thread neither waits nor makes anything"
         return 7
 
-    with ThreadPoolExecutor(8) as pool:
-        found = list(
-            pool.map(lambda _: KeptFile(path).replies("numbers", int).once("a", make)[0], range(16))
-        )
+    def found() -> tuple[int, bool]:
+        return KeptFile(path).replies("numbers", int).once("a", make)
 
-    assert (found, len(made)) == ([7] * 16, 1)
+    monkeypatch.setattr(kept_entries, "Lock", ToldLock)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(found)
+        assert begun.wait(10)
+        second = pool.submit(found)
+
+    assert (first.result(), second.result(), len(made)) == ((7, False), (7, True), 1)
 
 
 def test_several_processes_lose_nothing(path: Path) -> None:

@@ -32,6 +32,20 @@ def test_the_launchpad_wins_over_the_environment_and_the_environment_over_the_fi
     assert (chunking.max_tokens, chunking.overlap_tokens, chunking.min_tokens) == (4000, 30, 7)
 
 
+def test_a_short_name_in_the_environment_wins_over_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who tries another model for one run would be answered, and billed, by that of the file."""
+    config = tmp_path / "rag_assets.toml"
+    config.write_text('[answering]\nmodel = "openai:gpt-5-mini"\nk = 7\n')
+    monkeypatch.setenv("RAG_ASSETS_CONFIG", str(config))
+    monkeypatch.setenv("RAG_ASSETS_ANSWER_MODEL", "google:gemini-2.5-flash")
+
+    answering = load_settings().answering
+
+    assert (answering.model, answering.k) == ("google:gemini-2.5-flash", 7)
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [

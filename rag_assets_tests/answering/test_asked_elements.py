@@ -87,6 +87,18 @@ def test_a_table_that_is_asked_for_is_its_caption_with_its_rows() -> None:
     ]
 
 
+def test_a_table_with_many_rows_leaves_a_claim_to_the_other_parts() -> None:
+    """The rest of the question would be said to have no answer, though it stands in the paper."""
+    question = "What does Table 1 list, and where does an odd rope break in rain?"
+    answer = "An odd rope breaks at its eye in rain."
+    table = "Table 1. Load by fibre.\nFibre: Sisal | Load (kg): 640\nFibre: Hemp | Load (kg): 900"
+    within = laid_out("ropes", (CAPTION, table), (SENTENCE, answer))
+
+    claims = texts_of(drafted(question, within, max_claims=3))
+
+    assert claims == [*table.split("\n")[:2], answer]
+
+
 def test_an_element_is_that_of_the_paper_which_the_question_names() -> None:
     """Each paper has a first figure."""
     assert said("What does Lemma 4 of Bells of chapels say?", ROPES, BELLS) == [

@@ -286,6 +286,22 @@ def test_a_changed_context_is_answered_anew_and_one_whose_score_moved_is_not(
         assert answerer.n_calls == n_calls
 
 
+def test_changed_settings_of_answering_are_answered_anew(tmp_path: Path) -> None:
+    """A reply made under a tighter limit would stand in for every later one, and the setting would
+    seem to do nothing."""
+    answerer = QuotingAnswerer()
+    by_k = {6: evidence(SMITH, JONES), 8: evidence(SMITH, JONES)}
+    changed = (
+        AnsweringSettings(),
+        AnsweringSettings(max_output_tokens=4321),
+        AnsweringSettings(max_output_tokens=4321, k=8),
+    )
+
+    for n_calls, settings in enumerate((*changed, *changed), 1):
+        Pipeline(tmp_path, answerer, by_k, settings).answer()
+        assert answerer.n_calls == min(n_calls, len(changed))
+
+
 QUERIES = (Query("Did ferritin fall, and why did it fall so fast?", QueryOrigin.QUESTION),)
 
 

@@ -203,3 +203,11 @@ def test_what_was_only_supposed_answers_where_no_finding_does() -> None:
     selection = of_papers(SUPPOSED, RESULT, relevance=[0.97, 0.3])
 
     assert [one.text for one, _ in selection.published()] == [SUPPOSED]
+
+
+def test_a_question_of_many_parts_is_answered_within_the_bound() -> None:
+    """An answer that may have two claims would have one for each part, however many are asked."""
+    parts = [[0.9 if nth == part else 0.1 for nth in range(5)] for part in range(3)]
+
+    assert selected(*parts, max_claims=2).chosen == [0, 1]
+    assert selected(*parts, max_claims=3).chosen == [0, 1, 2]

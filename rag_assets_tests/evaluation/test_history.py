@@ -6,14 +6,19 @@ from typing import Any
 
 import pandas as pd
 
+from rag_assets.answering.records import read_results
+from rag_assets.core.incremental import read_sealed
 from rag_assets.core.promises import check_all
-from rag_assets.core.settings import EvaluationSettings
+from rag_assets.core.settings import EvaluationSettings, load_settings
+from rag_assets.engine import Engine
 from rag_assets.evaluation.history import (
     EVALUATION_AUDIT,
     EVALUATION_PROMISES,
     EvaluatedRun,
 )
-from rag_assets.evaluation.smoke import worse
+from rag_assets.evaluation.smoke import evaluated, worse
+from rag_assets.questions import Question
+from rag_assets_testing.world import QUESTIONS, TOKENIZER, World
 
 
 def entry(paper_mrr: float, *, accepted: bool = True, questions: str = "demo") -> dict[str, Any]:
@@ -99,6 +104,25 @@ def test_what_got_worse_is_told_by_question_with_both_answers() -> None:
     assert worse(now, before) == [
         {"question": "Which k?", "before": "60", "now": "600", "worse": "paper_mrr"}
     ]
+
+
+def test_an_evaluation_stands_until_another_judge_is_set(built: World) -> None:
+    """The figures of the judge before would be shown as those of the new one."""
+    settings = load_settings({"data_dir": str(built.paths.data), **TOKENIZER})
+    asked = [Question.model_validate(one) for one in QUESTIONS]
+    published = read_sealed(built.paths.latest_evaluation)
+    other = settings.model_copy(
+        update={"evaluation": EvaluationSettings(judge="anthropic:claude-haiku-4-5")}
+    )
+
+    with Engine(settings) as engine:
+        again, anew = (
+            evaluated(one, asked, read_results(one.paths.qa), engine, judge=None)
+            for one in (settings, other)
+        )
+
+    assert again == published
+    assert anew["inputs"] != again["inputs"]
 
 
 def test_a_fall_is_judged_against_the_median_of_accepted_runs() -> None:

@@ -55,6 +55,17 @@ def test_a_file_that_changed_just_now_is_read_again(paper: Path, tmp_path: Path)
     assert '"files": {}' in (tmp_path / "kept.json").read_text()
 
 
+def test_a_file_that_was_copied_just_now_with_its_old_time_is_read_again(
+    paper: Path, tmp_path: Path
+) -> None:
+    """A copy that keeps the times looks old from its first moment on, and may be half there."""
+    os.utime(paper, (0, 0))
+
+    kept(paper, tmp_path / "kept.json")
+
+    assert '"files": {}' in (tmp_path / "kept.json").read_text()
+
+
 def test_bytes_that_a_disk_lost_are_found(
     paper: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -134,6 +134,19 @@ def test_words_that_were_copied_are_found_in_any_source_that_was_read() -> None:
         assert [one.paper_id for one in claim.citations] == ["smith2020"]
 
 
+def test_words_of_several_sources_are_placed_in_the_one_that_is_cited() -> None:
+    """An abstract repeats its results: the reader would be sent to a page, or a paper, that the
+    claim does not name."""
+    repeated = chunk("jones2021", f"{TEXT} It is repeated here.", page=9)
+    given = {one.chunk_id: one for one in (repeated, SOURCE)}
+
+    for cited in given.values():
+        proposed = DraftAnswer((DraftClaim(FELL, (DraftCitation(cited.chunk_id, FELL),)),))
+        [claim] = verify(proposed, given, "").claims
+        [found] = claim.citations
+        assert (found.chunk_id, found.page_start) == (cited.chunk_id, cited.page_start)
+
+
 def test_a_cited_place_is_published_as_it_stands() -> None:
     """The same words may stand on two pages; sentences that follow each other are one quote, and one
     that is too short to prove anything takes the one before along."""

@@ -3,7 +3,7 @@ from itertools import pairwise
 
 import pytest
 
-from rag_assets.core.domain import Block, BlockKind, StatementKind
+from rag_assets.core.domain import Block, BlockKind, StatementKind, Zone
 from rag_assets.core.settings import ChunkingSettings
 from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.core.text.tokens import token_counter
@@ -157,6 +157,21 @@ def test_context_is_the_neighbouring_text_of_the_same_outermost_section() -> Non
     assert chunks["B.2"].context_after == "Side effects were rare. Two patients felt ill."
     assert chunks["B.1"].context_before == ""
     assert chunks["B.3"].context_after == ""
+
+
+def test_context_does_not_reach_from_the_abstract_into_the_text() -> None:
+    """Papers without headings have no section that would part them; what the abstract says would be
+    read as what was said just before."""
+    blocks = [
+        paragraph("Ferritin was measured. It was low.", zone=Zone.FRONT),
+        paragraph("Iron was given to them. It helped all of them."),
+        paragraph("Side effects were rare. Two patients felt ill.", zone=Zone.ANNEX),
+    ]
+
+    chunks = chunked(blocks)
+
+    assert [one.text for one in chunks] == [one.text for one in blocks]
+    assert {(one.context_before, one.context_after) for one in chunks} == {("", "")}
 
 
 @pytest.mark.parametrize("page", [None, 7])

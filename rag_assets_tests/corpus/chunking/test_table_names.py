@@ -71,6 +71,19 @@ def test_a_row_that_may_stand_outside_of_a_group_is_not_written_under_it(
     assert lines[-1] == f"Measure: {name} | n: {value}"
 
 
+def test_a_number_in_brackets_is_negative_in_the_total_of_its_group() -> None:
+    """Accounts write losses so: what follows the total would be told as one of the group's rows."""
+    rows = ["Sales | 10 | 12 | 14", "Costs | (3) | 1 | 1", "All | 7 | 13 | 15", "Ships | 8 | 9 | 9"]
+
+    lines = written("Firm | North | South | West", "Mills |  |  | ", *rows)
+
+    assert [line.split(" | ")[0] for line in lines] == [
+        "Mills",
+        *(f"Firm: Mills / {name}" for name in ("Sales", "Costs", "All")),
+        "Firm: Ships",
+    ]
+
+
 def test_a_row_below_a_group_that_has_all_the_names_of_others_is_not_written_under_it() -> None:
     """Each part of a skull has a right and a left side; the chin below them is a part of its
     own."""

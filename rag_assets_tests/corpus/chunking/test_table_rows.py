@@ -85,6 +85,26 @@ def test_a_rows_span_has_its_own_cells_boxes_and_place() -> None:
     assert document_text(blocks)[row.source_start :] == "B | 15"
 
 
+def test_the_box_of_a_cell_that_spans_rows_is_marked_in_its_first_row_only() -> None:
+    """A quote of the last row of a long group would be marked from the group's first row on, or on
+    the page before."""
+    sex, ages = box(4, 0.1), (box(4, 0.1), box(5, 0.2))
+    block = table(
+        *(Cell(0, col, text, is_header=True) for col, text in enumerate(("Sex", "Age"))),
+        Cell(1, 0, "Men", row_span=2, boxes=(sex,)),
+        Cell(1, 1, "40", boxes=ages[:1]),
+        Cell(2, 1, "60", boxes=ages[1:]),
+        title="",
+    )
+
+    (chunk,) = chunked([block])
+
+    found = {chunk.text[span.start : span.end]: span for span in chunk.spans}
+    assert found["Sex: Men | Age: 40"].boxes == tuple(dict.fromkeys((sex, ages[0])))
+    last = found["Sex: Men | Age: 60"]
+    assert (last.boxes, last.page_start, last.page_end) == (ages[1:], 5, 5)
+
+
 @pytest.mark.parametrize("boxes", [(), (box(5, 0.1),)])
 def test_a_row_that_ocr_read_says_so(boxes: tuple[Box, ...]) -> None:
     """A wrong digit in a table looks like any other."""

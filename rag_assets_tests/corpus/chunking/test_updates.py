@@ -1,6 +1,7 @@
 """The update of chunks: only what changed is cut anew, and what cannot be cut costs no other."""
 
 import random
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -54,11 +55,12 @@ def passages(
     before: Updated | None = None,
     target: int = 20,
     added: AddedText = _NOTHING_ADDED,
+    window: ReadingWindow = WINDOW,
 ) -> Updated:
     settings = PassageSettings(target_tokens=target)
     return updated(
         lambda published: update_passages(
-            published, chunks.rows, settings, WINDOW, in_place, added
+            published, chunks.rows, settings, window, in_place, added
         ),
         PASSAGES,
         before,
@@ -88,6 +90,19 @@ def test_passages_follow_the_chunks_in_their_order() -> None:
     starts = [row["char_start"] for row in made.table.to_pylist() if row["paper_id"] == "a"]
     assert len(starts) > 10
     assert starts == sorted(starts)
+
+
+def test_a_model_that_reads_less_gets_shorter_passages() -> None:
+    """With the tokenizer of the model before it, it would cut the end off each passage, which no
+    search finds then."""
+    chunks = chunk(blocks_table({"a": paper(1)}), settings=ChunkingSettings(min_tokens=1))
+    longer = passages(chunks)
+    assert max(words_and_two(longer.table["text"].to_pylist())) > 16
+
+    shorter = passages(chunks, longer, window=replace(WINDOW, max_tokens=16))
+
+    assert shorter.plan.changed == ("a",)
+    assert max(words_and_two(shorter.table["text"].to_pylist())) <= 16
 
 
 def test_an_empty_corpus_gives_empty_tables_of_the_right_schema() -> None:

@@ -1,6 +1,6 @@
 """The table of papers: incremental, and completed by bibliographies."""
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Collection, Generator, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from rag_assets.core.text.works import same_works
 from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.corpus.records.libraries import Libraries
 from rag_assets.corpus.records.published import title_page
+from rag_assets.corpus.records.registries import Registered
 from rag_assets.corpus.records.update import PAPERS_PROMISES, PapersCandidate
 from rag_assets.parsing.store import packed_document
 from rag_assets_testing.in_place import in_place
@@ -51,6 +52,22 @@ def test_a_correction_wins_over_libraries_and_leaves_them_the_other_fields(corpu
 
     assert (corpus.record("lund").year, corpus.record("lund").venue) == (2022, "Winter")
     assert [corpus.record(other).year for other in ("moe", "ek")] == [None, None]
+
+
+def test_registries_are_asked_about_the_doi_that_a_correction_states(corpus: Corpus) -> None:
+    """The registry would fill the record with what it has of the wrong work, again and again."""
+    asked = list[set[str]]()
+
+    def look_up(dois: Collection[str]) -> dict[str, Registered]:
+        asked.append(set(dois))
+        return {doi: Registered("crossref", Record(venue=f"Journal of {doi}")) for doi in dois}
+
+    corpus.update(look_up)
+    (corpus.papers / "corrections.csl.json").write_text('[{"id": "lund", "DOI": "10.9999/right"}]')
+    corpus.update(look_up)
+
+    assert asked == [{"10.1234/iron.7"}, {"10.9999/right"}]
+    assert corpus.record("lund").venue == "Journal of 10.9999/right"
 
 
 def test_an_entry_with_another_doi_is_another_work(corpus: Corpus) -> None:

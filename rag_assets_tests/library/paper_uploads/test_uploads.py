@@ -322,6 +322,23 @@ def test_a_paper_that_was_uploaded_again_is_not_overwritten(
     assert tree(settings.data_dir) == before
 
 
+def test_a_paper_whose_name_came_back_in_other_letters_is_not_restored_beside_it(
+    settings: Settings, uploads: PaperUploads, papers: Path
+) -> None:
+    """On a disk that does not tell capitals apart, the two would be one file; elsewhere no run
+    would accept them."""
+    trash = PaperTrash(settings)
+    upload(uploads, "Lee2024.pdf", PDF)
+    trashed = trash.discard("Lee2024")
+    upload(uploads, "lee2024.txt", TEXT)
+    before = tree(settings.data_dir)
+
+    with pytest.raises(CorpusConflict, match='There is another paper "Lee2024" now'):
+        trash.restore(trashed.trash_id)
+
+    assert tree(settings.data_dir) == before
+
+
 @pytest.mark.parametrize("n_moved", [0, 1, 2, 3])
 def test_a_deletion_that_was_cut_short_is_completed(
     n_moved: int, settings: Settings, papers: Path

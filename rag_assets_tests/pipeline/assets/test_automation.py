@@ -1,7 +1,7 @@
 """What runs by itself: ticks of the sensor and of the schedule, one by one."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -178,12 +178,13 @@ def nightly_tick(settings: Settings, instance: dg.DagsterInstance) -> Any:
         return schedule.evaluate_tick(context)
 
 
-def record_costs(instance: dg.DagsterInstance, *costs: float) -> None:
-    job = build_defs().resolve_job_def("everything")
+def record_costs(instance: dg.DagsterInstance, *costs: float, n_days_ago: int = 0) -> None:
+    created = datetime.now(UTC) - timedelta(days=n_days_ago)
     for cost in costs:
-        instance.create_run_for_job(
-            job, status=dg.DagsterRunStatus.SUCCESS, tags={COST_TAG: str(cost)}
+        run = dg.DagsterRun(
+            "everything", status=dg.DagsterRunStatus.SUCCESS, tags={COST_TAG: str(cost)}
         )
+        instance.run_storage.add_historical_run(run, created)
 
 
 def test_a_nightly_run_says_what_it_asks_and_may_cost(settings: Settings) -> None:
@@ -208,6 +209,16 @@ def test_a_night_that_need_not_be_run_is_left_out_with_its_reason(settings: Sett
 
     assert alive == "A run is under way or about to begin."
     assert "cost $2.50, and automation.monthly_budget_usd is 2" in spent
+
+
+def test_a_month_later_the_budget_is_whole_again(settings: Settings) -> None:
+    """After some months of use the schedule would never run again, however little a month costs."""
+    with dg.instance_for_test() as instance:
+        record_costs(instance, 1.25, 1.25, n_days_ago=31)
+        record_costs(instance, 0.25, n_days_ago=29)
+        (request,) = nightly_tick(settings, instance).run_requests
+
+    assert request.tags["rag_assets/may_cost"].endswith("; $0.25 in the last 30 days")
 
 
 def test_a_night_without_papers_is_a_run_that_fails_and_is_told(settings: Settings) -> None:

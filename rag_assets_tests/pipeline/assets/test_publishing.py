@@ -171,6 +171,41 @@ def test_an_asset_with_nothing_to_do_says_again_what_the_history_has() -> None:
     assert runs == [(True, 0), (False, 3), (False, 3), (True, 0), (False, 4)]
 
 
+def test_another_data_folder_does_not_take_the_page_of_the_first() -> None:
+    """Two folders that share one history would each show the other's figures, and the second would
+    never be made."""
+    with dg.DagsterInstance.ephemeral() as instance:
+        runs = [counted(instance, 3, folder) for folder in ("a", "b", "b", "a")]
+
+    assert runs == [(True, 0), (True, 0), (False, 3), (True, 0)]
+
+
+def test_an_asset_that_was_killed_before_its_checks_were_filed_is_made_again() -> None:
+    """Its page would have no checks for good, and nobody would be warned of what they say."""
+    made = []
+
+    def make() -> Made:
+        made.append(3)
+        return Made("3", 3, check_all(NONE_NEGATIVE, [3]), dict)
+
+    def n_checks(instance: dg.DagsterInstance, *, is_killed: bool = False) -> int:
+        @dg.asset(check_specs=specs("sums", NONE_NEGATIVE), output_required=False)
+        def sums() -> Outcome:
+            for event in asset_step(Path("sums"), make, lambda: [3]):
+                yield event
+                if is_killed:
+                    raise InterruptedError
+
+        result = dg.materialize([sums], instance=instance, raise_on_error=False)
+        assert materialized(result) == {"sums"}
+        return len(result.get_asset_check_evaluations())
+
+    with dg.DagsterInstance.ephemeral() as instance:
+        assert (n_checks(instance, is_killed=True), len(made)) == (0, 1)
+        assert (n_checks(instance), len(made)) == (1, 2)
+        assert (n_checks(instance), len(made)) == (1, 2), "now there is nothing to do"
+
+
 def test_what_is_not_settled_is_made_again_by_the_next_run() -> None:
     """A vector that was lost with its process would be missing until its paper changes."""
     with dg.DagsterInstance.ephemeral() as instance:

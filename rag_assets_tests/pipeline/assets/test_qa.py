@@ -1,12 +1,30 @@
 """The answers as the page of `qa` shows them."""
 
+from pathlib import Path
 from typing import Any
 
-from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE
+from rag_assets.answering.drafts import (
+    REFUSAL,
+    SINGLE_SOURCE_NOTE,
+    DraftAnswer,
+    DraftCitation,
+    DraftClaim,
+    kept_drafts,
+)
+from rag_assets.answering.records import AnswerUpdate
+from rag_assets.answering.trace import AnswerTrace, Attempt
+from rag_assets.answering.verify.verification import VerifiedClaims
 from rag_assets.core.domain import Citation, Claim, QAResult
+from rag_assets.core.incremental import UpdatePlan
+from rag_assets.core.kept import kept_file
+from rag_assets.core.settings import load_settings
+from rag_assets.core.table_files import write_table
+from rag_assets.core.tables import CHUNKS, chunk_row, to_table
 from rag_assets.pipeline.assets.previews import MAX_MARKDOWN_CHARS, MOST_ROWS
-from rag_assets.pipeline.assets.qa import answers_page
+from rag_assets.pipeline.assets.qa import AnsweredFile, answers_page
+from rag_assets.questions.files import configured_set
 from rag_assets_testing.citations import answer_of, cited
+from rag_assets_tests.answering.builders import chunk
 
 QUOTE = "Ferritin fell by 12% in all groups of runners. " * 20
 
@@ -66,3 +84,26 @@ def test_what_is_too_much_for_a_page_is_left_out_by_whole_answers_and_said() -> 
     n_shown = long_page.count("###")
     assert long_page.count("It fell." * 5000) == n_shown
     assert long_page.endswith(f"*{9 - n_shown} more answers are in the file below.*")
+
+
+def test_the_reply_of_a_published_answer_is_kept_whatever_it_cites(tmp_path: Path) -> None:
+    """A model names a source that nobody has given it, and the same reply would be paid for each
+    night."""
+    settings = load_settings({"data_dir": str(tmp_path / "data")})
+    settings.paths.cache.mkdir(parents=True)
+    there = chunk("smith2020", "Ferritin fell in all groups.")
+    write_table(to_table([chunk_row(there)], CHUNKS), settings.paths.chunks, {})
+    sound, invented = (
+        DraftAnswer((DraftClaim("It fell.", (DraftCitation(id_, there.text),)),))
+        for id_ in (there.chunk_id, "gone:1")
+    )
+    drafts = kept_drafts(kept_file(settings))
+    drafts.put_all({"sound": sound, "published": invented, "of a deleted paper": invented})
+    answer = result("q1", Claim("It fell.", (citation(there.text),)))
+    attempt = Attempt(6, (), "published", invented, False, VerifiedClaims(()))
+    trace = AnswerTrace(answer, (attempt,), attempt)
+    update = AnswerUpdate((answer,), (trace,), UpdatePlan(added=("q1",)))
+
+    AnsweredFile(configured_set(settings), update, [], "inputs").publish(settings)
+
+    assert drafts.keys() == {"sound", "published"}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rag_assets.search.indexing.chroma import ChromaFiles
-from rag_assets.search.indexing.folders import FolderIndex
+from rag_assets.search.indexing.folders import FolderIndex, stage_index
 from rag_assets.search.indexing.protocols import IndexFiles
 from rag_assets.search.indexing.tantivy_index import TantivyFiles
 from rag_assets_tests.search.indexing.folders import update_index
@@ -76,3 +76,25 @@ def test_a_killed_run_is_completed_by_the_next(tmp_path: Path, stop: str, nth: i
     assert plan.counts() == {"n_added": 30, "n_changed": 0, "n_removed": 10, "n_unchanged": 10}
     assert held(folder, target) == fingerprints_of(numbered_rows(40, start=10))
     assert [path.name for path in tmp_path.iterdir()] == ["index"]
+
+
+class OftenAnew(TantivyFiles):
+    """Is built from nothing as early as the vectors are, and faster than they."""
+
+    most_changed = CHROMA.most_changed
+
+
+def test_many_small_updates_count_as_a_large_one(tmp_path: Path) -> None:
+    """Each leaves deleted vectors in the graph: after a year of single papers, the nearest are not
+    found any more."""
+    index, at_once = FolderIndex(tmp_path / "index", OftenAnew()), 3
+    update_index(index, numbered_rows(100))
+    n_changed = []
+
+    for n_updates in range(1, 4):
+        staged = stage_index(index, numbered_rows(100 + at_once * n_updates))
+        staged.publish()
+        n_changed.append(staged.manifest.n_changed)
+
+    assert at_once < OftenAnew.most_changed * 103 < 2 * at_once
+    assert n_changed == [3, 0, 3], "the second is built from nothing"

@@ -112,3 +112,12 @@ def test_what_another_wording_finds_comes_between_the_strong_and_the_weak_hits_o
         "weak",
         "worst",
     ]
+
+
+def test_what_several_searches_find_keeps_its_best_score() -> None:
+    """The very passage that answers would fall behind those that one wording alone finds."""
+    asked, other = {"both": 10.0, "weak": 0.0}, {"both": 0.1, "weak": 0.4, "rest": 0.0}
+
+    for found in ([asked, other], [asked, other, {"rest": 1.0, "weak": 0.0, "both": 0.5}]):
+        scores = with_other_wordings(found)
+        assert (scores["both"], scores["weak"]) == (1.0, 0.5)

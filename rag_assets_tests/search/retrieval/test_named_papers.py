@@ -1,13 +1,17 @@
 """Papers that a question names are searched by themselves, and their passages come first."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from rag_assets.core.settings import RetrievalSettings
+from rag_assets.questions import QuestionKind, asked, read
+from rag_assets.questions.reading import Asked
 from rag_assets.search.indexing.protocols import Scope
 from rag_assets_tests.search.retrieval.corpus import Corpus, chunk_of
 
+N_CANDIDATES = "rag_assets.search.retrieval.ranking.CANDIDATES"
 COMPANIES = ("boeing", "netflix", "pfizer", "costco", "amcor", "nike")
 CORPUS = Corpus(
     [
@@ -23,7 +27,7 @@ CORPUS = Corpus(
 @pytest.fixture(autouse=True)
 def few_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewer than other papers have passages that share the question's words."""
-    monkeypatch.setattr("rag_assets.search.retrieval.ranking.CANDIDATES", 2)
+    monkeypatch.setattr(N_CANDIDATES, 2)
 
 
 @pytest.mark.parametrize("fusion", ["convex", "rrf", "rank_blend"])
@@ -56,6 +60,43 @@ def test_each_part_of_a_question_is_searched_for_the_papers_it_names(folder: Pat
         papers = {hit.chunk.paper_id for hit in one.hits(ranking, 2)}
 
     assert papers == {"nike_2021", "pfizer_2020"}
+
+
+def told_by_statements(text: str) -> Asked:
+    """Reads only whether a question is one that statements answer."""
+    return Asked(frozenset({QuestionKind.STATEMENTS} if "funded" in text else ()))
+
+
+def test_statements_of_the_named_paper_come_before_those_that_share_more_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who paid for the other studies would be told as who paid for this one."""
+    chunks = [
+        chunk
+        for name in COMPANIES
+        for chunk in (
+            chunk_of(f"{name}-sold", "The gross margin rose. We sell.", paper_id=name),
+            chunk_of(
+                f"{name}-paid",
+                "A trust paid." if name == "nike" else "Who funded the studies? They were funded.",
+                paper_id=name,
+                section="Funding",
+                ordinal=1,
+            ),
+        )
+    ]
+    corpus, reading = Corpus(chunks), partial(read, model=told_by_statements)
+    corpus.index(tmp_path)
+    monkeypatch.setattr(N_CANDIDATES, len(chunks))
+
+    with corpus.searcher(
+        tmp_path, RetrievalSettings(neighbours=0), has_names=True, reading=reading
+    ) as one:
+        found = one.evidence(asked("Who funded the studies of Nike?"), 2)
+
+    told = [one.chunk_id for one in found.contexts if one.chunk_id.endswith("paid")]
+    assert len(told) > 1
+    assert told[0] == "nike-paid"
 
 
 @pytest.mark.parametrize(

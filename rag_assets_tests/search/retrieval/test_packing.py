@@ -175,6 +175,24 @@ def test_a_sentence_that_stands_twice_in_its_chunk_is_taken_where_it_was_found()
     assert (context.text, context.section_title) == ("Same words. Last words.", "Discussion")
 
 
+def test_what_stands_between_two_passages_counts_for_the_budget() -> None:
+    """A formula that no passage has would push the request past what the model reads."""
+    chunk = chunk_of("x", "One two. = = = Three four. Five six.")
+    passages = [
+        passage_of("x#0", "One two.", chunk_id="x"),
+        passage_of("x#1", "Three four.", chunk_id="x", chunk_start=15),
+        passage_of("x#2", "Five six.", chunk_id="x", chunk_start=27),
+    ]
+    library = library_with([chunk], passages)
+
+    def texts(budget: int) -> list[str]:
+        return [one.text for one in pack(library, ["x#0", "x#1", "x#2"], budget)]
+
+    assert texts(9) == [chunk.text]
+    assert texts(8) == ["One two. = = = Three four."]
+    assert texts(6) == ["One two."]
+
+
 def test_what_a_model_wrote_is_said_to_be_so() -> None:
     """A figure's description must not be taken for the authors' word; its text stays the chunk's,
     to be quoted."""

@@ -293,3 +293,11 @@ def test_a_model_reads_the_abstract_and_the_conclusion_of_a_paper_it_is_asked_ab
     found = given([begin, *RESULTS, end], "When fell ferritin?", 1, for_model=True, **named)
 
     assert {"begin", "end"} <= set(found)
+
+    sifted = RetrievalSettings(min_score=0.01, neighbours=0)
+    found = given(
+        [begin, *RESULTS, end], "When fell ferritin?", 1, for_model=True, settings=sifted, **named
+    )
+
+    assert found
+    assert not {"begin", "end"} & set(found), "no score says that they are good enough"

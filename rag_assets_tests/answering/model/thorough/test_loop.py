@@ -183,6 +183,23 @@ def test_where_the_parts_bring_nothing_it_is_the_quick_answer(tmp_path: Path) ->
     assert [event.claim.text for event in events if isinstance(event, ClaimVerified)] == [FELL.text]
 
 
+@pytest.mark.parametrize("is_answered", [True, False])
+def test_every_try_is_paid_for_in_what_the_answer_costs(ask: Ask, is_answered: bool) -> None:
+    """A question that is refused at last has cost the most; the bill would be higher than what was
+    told."""
+    CORPUS[QUESTION.question] = evidence(FELL)
+    answerer = WordAnswerer()
+    if not is_answered:
+        answerer.allowed[QUESTION.question] = "nothing that stands there"
+
+    trace = ask(["Something?", "Another thing?"], ["nothing"], answerer)
+
+    assert trace.result.refused != is_answered
+    n_asked = 1 + len([step for step in trace.steps if step.kind == "other words"])
+    assert trace.result.usage.n_requests == trace.spent.n_requests == n_asked + len(answerer.asked)
+    assert answerer.asked[-1] == QUESTION.question
+
+
 def test_a_sentence_that_answers_two_parts_is_said_once(ask: Ask) -> None:
     """A reader would find it twice."""
     again = "By how much?"

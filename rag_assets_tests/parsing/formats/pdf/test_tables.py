@@ -432,6 +432,19 @@ def test_a_table_over_a_page_end_is_one_under_its_header() -> None:
     assert {span.page_start for span in tables(document)[0].spans} == {1, 2}
 
 
+def test_a_table_two_pages_on_is_another() -> None:
+    """A plate stands between: its rows would be read below names that are printed for others."""
+    head, *herds = grid((60, 200), "Kind | Litres", *(f"Herd {n} | {n}0.5" for n in range(1, 9)))
+    first = page((180, "Table 1: Milk."), table_rows([head, *herds[:4]]))
+    far = table_rows(herds[4:], top=60)
+
+    document = parsed(first, lambda _canvas: None, far)
+
+    assert written(parsed(first, far))[-1] == "Kind: Herd 8 | Litres: 80.5", "on the next page"
+    assert {span.page_start for span in tables(document)[0].spans} == {1}
+    assert not any("Kind: Herd 8" in one for one in written(document))
+
+
 def test_a_table_that_repeats_caption_and_header_is_one() -> None:
     """Two tables of one name share the rows out, and a note about the next page would be a group of
     what follows."""

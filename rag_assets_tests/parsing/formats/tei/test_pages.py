@@ -10,6 +10,8 @@ from rag_assets.core.domain import Document, PageSource
 from rag_assets.core.text.folding import Folded
 from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.parsing.formats.tei.document import parse_tei
+from rag_assets.parsing.formats.tei.elements import Area
+from rag_assets.parsing.formats.tei.pages import Layout
 from rag_assets_testing.papers.contents import read_content
 from rag_assets_testing.papers.tei import SURFACES, WORDS, page_at, pages, parsed, tei
 from rag_assets_tests.demo_papers import texts
@@ -108,6 +110,23 @@ def test_without_surfaces_pages_are_known_and_boxes_are_not() -> None:
     document = parsed(tei('<p coords="3,60,80,120,8">It fell.</p>'))
 
     assert (document.blocks[0].page_start, document.blocks[0].boxes, document.n_pages) == (3, (), 3)
+
+
+@pytest.mark.parametrize("left", [60, 330])
+@pytest.mark.parametrize("top", [90, 400, 690])
+def test_a_page_turned_round_has_as_much_room_behind_a_place_as_it_had_before_it(
+    left: float, top: float
+) -> None:
+    """With too little room below a reference, the words behind it would be proved for the wrong
+    page."""
+    page = Area(1, 0, 0, 600, 800)
+    layout = Layout({1: page}, 0.1, 0.9, chars_per_line=100, line_height=12, n_columns=2)
+    area = Area(1, left, top, 200, 9)
+    turned = Area(1, 600 - area.right, 800 - area.bottom, area.width, area.height)
+
+    assert layout.column_of(area) != layout.column_of(turned)
+    assert layout.chars_after(area) == pytest.approx(layout.chars_before(turned))
+    assert layout.chars_after(turned) == pytest.approx(layout.chars_before(area))
 
 
 @pytest.mark.parametrize(
