@@ -31,7 +31,6 @@ from rag_assets.search.retrieval.library import CodedTexts, Library
 
 logger = logging.getLogger(__name__)
 _FILTERS_KEPT = 4
-_TEXTS_KEPT = 50_000
 _MOST_TOLD = 20
 _NO_PAGE = -1
 _OF_RECORDS: Mapping[FilterField, Callable[[PaperFacts], Sequence[str]]] = {
@@ -208,7 +207,7 @@ def _is_meant(field: FilterField, value: Value, recorded: str) -> bool:
     return words.endswith(wanted) if field is FilterField.AUTHOR else words == wanted
 
 
-@lru_cache(_TEXTS_KEPT)
+@lru_cache(50_000)
 def _words(text: str) -> str:
     """The words of a text in plain letters, with a blank before and after each, so that only whole
     words are found in it. A text without letters and digits stays as it is, and fits nothing."""
