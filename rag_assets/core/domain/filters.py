@@ -17,6 +17,8 @@ from rag_assets.core.domain.documents import SectionKind, SourceFormat
 from rag_assets.core.errors import InvalidFilter
 
 EXAMPLE = "paper:smith2020,jones2021 section:results page:3-7 -source:text"
+MAX_FILTER_CHARS, MAX_PAPERS_NAMED = 10_000, 1000
+"""Limits of one request."""
 _CONDITION = re.compile(r'(?P<minus>-?)(?P<field>[^\s:"]*):(?P<values>(?:"[^"]*"|[^\s"])*)(?=\s|$)')
 _UP_TO_COMMA = re.compile(r'(?<![^,])((?:[^",]++|"[^"]*")*+),')
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"')

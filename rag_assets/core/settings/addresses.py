@@ -9,7 +9,7 @@ An address has a name: that of a setting, or of an environment variable.
 
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache, reduce
 from pathlib import Path
@@ -48,6 +48,11 @@ def host_of(name: str, address: str) -> str:
     )
 
 
+def value_at(name: str, values: Mapping[str, Any]) -> Any:
+    """The value of the setting `name` in groups of settings; {} if there is none."""
+    return reduce(lambda group, part: group.get(part, {}), name.split("."), values)
+
+
 def tell_origin(name: str, value: Any) -> Path | str:
     """Warn of a file of the working folder that gives `name` this value, and return it; "" if none
     does.
@@ -62,8 +67,7 @@ def tell_origin(name: str, value: Any) -> Path | str:
         ("", EnvSettingsSource(Settings)()),
         (CONFIG_FILE, OwnToml(Settings, toml)()),
     ):
-        found = reduce(lambda group, part: group.get(part, {}), name.split("."), values)
-        if value and found == value:
+        if value and value_at(name, values) == value:
             where = file and Path(file).absolute()
             if where:
                 _warn_once(f"{where} sets {name} to {_shown(value)}. Delete it if it is not yours.")

@@ -27,7 +27,7 @@ from starlette.types import Scope
 
 from rag_assets.answering.drafts import AnswerOptions
 from rag_assets.core.domain import Filter, SectionKind, SourceFormat
-from rag_assets.core.domain.filters import EXAMPLE
+from rag_assets.core.domain.filters import EXAMPLE, MAX_FILTER_CHARS, MAX_PAPERS_NAMED
 from rag_assets.core.errors import RagAssetsError
 from rag_assets.core.settings import Effort, ServerSettings
 from rag_assets.engine import Engine, Event, Finished, PartBegun, Planned, Retrieved, Retrying
@@ -70,15 +70,19 @@ QuestionText = Annotated[
         description="A whole question in English that can be understood without the conversation.",
     ),
 ]
+Name = Annotated[str, Field(max_length=1000)]
+"""An id, or words of a title."""
 PaperIds = Annotated[
-    list[str] | None,
+    list[Name] | None,
     Field(
-        description='Search only these papers, by paper id as list_papers gives it, e.g. ["smith2020"].'
+        max_length=MAX_PAPERS_NAMED,
+        description='Search only these papers, by paper id as list_papers gives it, e.g. ["smith2020"].',
     ),
 ]
 Where = Annotated[
     str | None,
     Field(
+        max_length=MAX_FILTER_CHARS,
         description=f'Search only what passes a filter, e.g. "{EXAMPLE}". Blanks part conditions, all of which must '
         "hold; commas part values, one of which is enough; a minus excludes. Fields: paper (an id), "
         f"source ({', '.join(SourceFormat)}), section ({', '.join(SectionKind)}), page (3, 3-7 or 3-; physical, from 1), "
@@ -112,7 +116,7 @@ Quote = Annotated[
     ),
 ]
 PaperId = Annotated[
-    str | None, Field(description="Only this paper, by its id as list_papers gives it.")
+    Name | None, Field(description="Only this paper, by its id as list_papers gives it.")
 ]
 
 
@@ -212,14 +216,14 @@ class Tools:
     def get_section(
         self,
         chunk_id: Annotated[
-            str | None,
+            Name | None,
             Field(
-                description="A chunk_id from search or ask: gives the section that it stands in."
+                description="A chunk_id from search or ask: gives the section that it stands in.",
             ),
         ] = None,
         paper_id: PaperId = None,
         section: Annotated[
-            str | None,
+            Name | None,
             Field(description="With paper_id: title, path or id of a section, in any case."),
         ] = None,
         start: Annotated[
@@ -286,7 +290,7 @@ class Tools:
     def list_papers(
         self,
         matching: Annotated[
-            str | None,
+            Name | None,
             Field(description="Only papers with these words in their id or title, in any case."),
         ] = None,
         offset: Annotated[
@@ -444,6 +448,6 @@ def _with_remedies(tool: Callable[Arguments, Result]) -> Callable[Arguments, Res
             return tool(*args, **kwargs)
         except RagAssetsError as error:
             problem = problem_of(error).problem
-            raise ToolError(f"{problem.title}. {problem.detail}") from error
+            raise ToolError(safe(f"{problem.title}. {problem.detail}")) from error
 
     return translated

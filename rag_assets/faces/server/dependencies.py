@@ -10,6 +10,7 @@ from fastapi import Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from rag_assets.core.domain import Filter
+from rag_assets.core.domain.filters import MAX_FILTER_CHARS, MAX_PAPERS_NAMED
 from rag_assets.core.errors import RagAssetsError
 from rag_assets.core.settings import Settings
 from rag_assets.engine import Engine, open_engine
@@ -24,7 +25,6 @@ from rag_assets.questions.conversations import Conversations
 
 logger = logging.getLogger(__name__)
 Result = TypeVar("Result")
-MAX_PAPERS_NAMED = 1000
 MAX_WAITING = 256
 """Questions that may wait for their turn; those that come then are told to come later."""
 UPLOADS_PER_MINUTE = 300
@@ -143,7 +143,7 @@ class Where(BaseModel):
     )
     where: str | None = Field(
         None,
-        max_length=10_000,
+        max_length=MAX_FILTER_CHARS,
         description="A filter, such as author:Smith year:2019- section:results; see docs/searching.md.",
     )
 

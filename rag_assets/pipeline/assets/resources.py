@@ -23,7 +23,9 @@ from pydantic import BaseModel
 from rag_assets.answering.opening import require_models
 from rag_assets.core.errors import InvalidSettings, MissingInput
 from rag_assets.core.settings import Settings, load_settings
+from rag_assets.core.settings.addresses import value_at
 from rag_assets.core.settings.paths import demand_writable
+from rag_assets.core.settings.tree import CONFIG_FILE
 from rag_assets.core.workforce.workforce import Workforce, open_workforce
 from rag_assets.corpus.summaries import NO_MODEL, model_name
 from rag_assets.engine import Engine, open_engine
@@ -202,6 +204,7 @@ def run_engine(context: dg.InitResourceContext) -> Iterator[OpenEngine]:
 
 
 _SCALARS = {bool: dg.Bool, int: dg.Int, float: dg.Float, str: dg.String, Path: dg.String}
+_ADDRESSES = ("parsing.grobid", "indexing.qdrant.url", "execution.cluster")
 _NOT_OF_RUNS = {"data_dir", "server"}
 """Settings that a run cannot change: the UI shows the history of one folder, and no run uses the
 HTTP server."""
@@ -234,8 +237,16 @@ def settings_of_run(
     given: Mapping[str, Any], shown: Mapping[str, Any], overrides: Mapping[str, Any] | None
 ) -> Settings:
     """The settings of a run: what was changed in the launchpad, on top of `overrides` (group by
-    group), file and environment. Raises InvalidSettings."""
-    return load_settings({**(overrides or {}), **changed(given, shown)})
+    group), file and environment. Raises InvalidSettings, also for an address: whoever reaches the
+    UI, which asks for no password, would choose where keys and papers are sent."""
+    change = changed(given, shown)
+    for name in _ADDRESSES:
+        if value_at(name, change):
+            raise InvalidSettings(
+                f"{name} cannot be changed in the launchpad: keys and papers are sent there. Write it into "
+                f"{CONFIG_FILE}, or use rag-assets run --set {name}=ADDRESS."
+            )
+    return load_settings({**(overrides or {}), **change})
 
 
 def launchpad_schema(now: Settings) -> dict[str, dg.Field]:

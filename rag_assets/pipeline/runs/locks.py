@@ -115,7 +115,8 @@ KILLED = "The process of this run was killed; what it had published stays, and t
 DATA_DIR_TAG = "rag_assets/data_dir"
 _FOLDER = "living_runs"
 _BEGINS_WITHIN = timedelta(minutes=2)
-"""A run that was started so long ago has taken its lock, or its process is dead."""
+"""A run that was started so long ago, or by a clock that was set back since, has taken its lock, or
+its process is dead."""
 
 
 @contextmanager
@@ -188,7 +189,7 @@ def end_dead_runs(instance: "dg.DagsterInstance") -> None:
 
     for record in _unfinished(instance):
         run = record.dagster_run
-        is_late = datetime.now(UTC) - record.update_timestamp > _BEGINS_WITHIN
+        is_late = abs(datetime.now(UTC) - record.update_timestamp) > _BEGINS_WITHIN
         has_begun = run.run_id in _lock_files(instance) or (is_late and _is_ours(run))
         if not has_begun or is_alive(instance, run.run_id):
             continue

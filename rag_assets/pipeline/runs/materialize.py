@@ -185,7 +185,7 @@ def materialize(
     recording a failed run, what is wrong with questions, models and keys that will be needed.
     """
     loaded = load_settings(settings)
-    definitions = build_defs(overrides={"data_dir": str(loaded.data_dir)})
+    definitions = build_defs(overrides={**settings, "data_dir": str(loaded.data_dir)})
     keys = _selected(definitions, selection) if selection else None
     demand_room(loaded.data_dir)
     demand_writable(loaded.paths)

@@ -6,9 +6,10 @@ handed over as a set of passages.
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from difflib import get_close_matches
 from functools import cached_property, lru_cache
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +31,7 @@ from rag_assets.search.retrieval.library import CodedTexts, Library
 
 logger = logging.getLogger(__name__)
 _FILTERS_KEPT = 4
+_MOST_TOLD = 20
 _NO_PAGE = -1
 _OF_RECORDS: Mapping[FilterField, Callable[[PaperFacts], Sequence[str]]] = {
     FilterField.AUTHOR: lambda paper: paper.authors,
@@ -66,8 +68,8 @@ class PassageFilters:
 
     def scope(self, where: Filter) -> Scope | None:
         """The passages that meet all conditions; None for a filter without conditions. Logs a
-        warning for each name in the filter that no paper has."""
-        for field, unknown in self._unknown_names(where):
+        warning for each of the first names in the filter that no paper has."""
+        for field, unknown in islice(self._unknown_names(where), _MOST_TOLD):
             alike = get_close_matches(unknown, self._names(field), n=1)
             meant = f"; is {alike[0]} meant?" if alike else ""
             what = "id" if field is FilterField.PAPER else field
@@ -106,8 +108,9 @@ class PassageFilters:
             )
         )
 
-    def _unknown_names(self, where: Filter) -> list[tuple[FilterField, str]]:
-        """The texts in conditions about papers that fit no paper, each with its field, sorted."""
+    def _unknown_names(self, where: Filter) -> Iterator[tuple[FilterField, str]]:
+        """Yields the texts in conditions about papers that fit no paper, each with its field,
+        sorted."""
         named = {
             (one.field, value)
             for one in where.conditions
@@ -115,11 +118,9 @@ class PassageFilters:
             for value in one.values
             if isinstance(value, str)
         }
-        return sorted(
-            (field, name)
-            for field, name in named
-            if not self._kept_papers(Condition(field, (name,)))
-        )
+        for field, name in sorted(named):
+            if not self._kept_papers(Condition(field, (name,))):
+                yield field, name
 
     def _names(self, field: FilterField) -> set[str]:
         """All values that papers have in a field; for authors also their last names alone."""
@@ -206,6 +207,7 @@ def _is_meant(field: FilterField, value: Value, recorded: str) -> bool:
     return words.endswith(wanted) if field is FilterField.AUTHOR else words == wanted
 
 
+@lru_cache(50_000)
 def _words(text: str) -> str:
     """The words of a text in plain letters, with a blank before and after each, so that only whole
     words are found in it. A text without letters and digits stays as it is, and fits nothing."""

@@ -188,3 +188,30 @@ def test_chat_tokens_of_a_paper_are_defused() -> None:
     assert "It rose again." in shown
     assert "<|im_start|>" not in shown
     assert "\x1b" not in shown
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("search", {"question": "Ferritin in runners", "where": "\x1b[2J\x9b\u202e:\x07"}),
+        ("search", {"question": "Ferritin in runners", "where": "section:" + "z" * 100_000}),
+        ("search", {"question": "Ferritin in runners", "where": "author:a " * 10_000}),
+        ("search", {"question": "Ferritin in runners", "paper_ids": ["../../etc/passwd"] * 10_000}),
+        ("search", {"question": "Ferritin in runners", "paper_ids": ["a" * 100_000]}),
+        ("get_section", {"chunk_id": "../" * 50_000}),
+        ("get_section", {"paper_id": "ferritin", "section": "\x1b[2J" + "z" * 100_000}),
+        ("verify_quote", {"quote": FACT, "paper_id": "a" * 100_000}),
+        ("list_papers", {"matching": "a" * 100_000}),
+    ],
+)
+def test_hostile_arguments_are_refused_in_a_few_plain_words(
+    assistant: Assistant, tool: str, arguments: dict[str, Any]
+) -> None:
+    """The reply repeated 100 kB of the argument, which an assistant pays for, or the commands to a
+    terminal in it."""
+    result = assistant.call(tool, **arguments)
+
+    words = words_of(result)
+    assert result.is_error
+    assert len(words) < 1000
+    assert not any(sign in words for sign in "\x1b\x9b\x07\u202e")

@@ -5,8 +5,13 @@ from typing import Any
 import dagster as dg
 import pytest
 
+from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.settings import Settings, load_settings
-from rag_assets.pipeline.assets.resources import launchpad_schema, launchpad_values
+from rag_assets.pipeline.assets.resources import (
+    launchpad_schema,
+    launchpad_values,
+    settings_of_run,
+)
 from rag_assets.pipeline.definitions import build_defs
 
 NOT_OF_A_RUN = {"data_dir", "paper_list", "questions", "server"}
@@ -45,6 +50,22 @@ def test_a_typo_is_refused_before_the_run_starts(config: dict[str, Any], said: s
     settings."""
     assert said in refusal(config)
     assert "unexpected error" not in refusal(config)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"indexing": {"qdrant": {"url": "http://127.0.0.2:6333"}}},
+        {"parsing": {"grobid": "http://127.0.0.2:8070"}},
+        {"execution": {"cluster": "tcp://127.0.0.2:8786"}},
+    ],
+)
+def test_the_launchpad_sends_keys_and_papers_to_no_other_address(config: dict[str, Any]) -> None:
+    """The UI asks for no password: with `--host`, whoever reaches it had the key of the environment
+    and all papers sent to a server of theirs."""
+    assert "cannot be changed in the launchpad: keys and papers are sent there" in refusal(config)
+    with pytest.raises(InvalidSettings, match="cannot be changed in the launchpad"):
+        settings_of_run(config, load_settings().model_dump(mode="json"), None)
 
 
 def test_every_setting_is_accepted_with_its_default_as_its_value() -> None:

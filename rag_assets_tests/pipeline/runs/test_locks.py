@@ -2,8 +2,9 @@
 
 import subprocess
 import sys
-from datetime import timedelta
+from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
+from typing import Self
 
 import dagster as dg
 import pytest
@@ -98,3 +99,24 @@ def test_a_run_that_never_took_its_lock_is_dead_when_it_should_have_begun_long_a
 
         assert (at_once, while_alive) == (before, before)
         assert status_of(instance, run_id) is after
+
+
+def test_a_clock_that_was_set_back_lets_no_dead_run_hold_up_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A run that was killed before its first step would keep the queue waiting for a day."""
+
+    class YesterdaysClock(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Self:
+            return super().now(tz) - timedelta(days=1)
+
+    with dg.instance_for_test() as instance:
+        job = build_defs().resolve_job_def("everything")
+        tags = {DATA_DIR_TAG: "data"}
+        run_id = instance.create_run_for_job(job, status=STATUS.STARTING, tags=tags).run_id
+        monkeypatch.setattr(locks, "datetime", YesterdaysClock)
+
+        end_dead_runs(instance)
+
+        assert status_of(instance, run_id) is STATUS.FAILURE

@@ -10,10 +10,10 @@ from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from rag_assets.core.domain import PaperOrder, Place
+from rag_assets.core.domain.filters import MAX_PAPERS_NAMED
 from rag_assets.corpus.records.citation_styles import bibliography
 from rag_assets.corpus.records.published import records_of
 from rag_assets.faces.server.dependencies import (
-    MAX_PAPERS_NAMED,
     PaperId,
     SharedDep,
     counts_as_question,
