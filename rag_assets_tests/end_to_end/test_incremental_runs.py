@@ -62,12 +62,17 @@ def test_a_second_run_changes_no_byte_and_finds_nothing_to_do(built: World, worl
         world.paths.qa,
         world.paths.evaluation,
     )
-    before = world.bytes_of(*folders)
+
+    def written() -> dict[str, str]:  # who opens an index locks it with an empty file
+        files = world.bytes_of(*folders)
+        return {name: hash_ for name, hash_ in files.items() if not name.endswith(".lock")}
+
+    before = written()
 
     outcome = world.run()
 
     assert outcome.is_success
-    assert world.bytes_of(*folders) == before
+    assert written() == before
     assert outcome.counts.keys() == ASSETS
     assert {asset: counts[:3] for asset, counts in outcome.counts.items()} == dict.fromkeys(
         ASSETS, (0, 0, 0)

@@ -24,7 +24,7 @@ def test_what_a_run_and_a_server_make_is_closed_to_others(tmp_path: Path) -> Non
     for folder in (world.paths.data, *(world.paths.data / name for name in GIVEN)):
         folder.chmod(0o755)
     world.write_paper("ferritin", "Ferritin", "Ferritin fell by 12%.")
-    assert world.run("parsed_index", "papers", "blocks", "chunks").is_success
+    assert world.run("parsed_index", "papers", "blocks", "statements", "chunks").is_success
     with Conversations(world.paths.conversations) as conversations:
         conversations.start()
 

@@ -37,7 +37,7 @@ def test_a_paper_that_cannot_be_cut_leaves_every_stage_and_comes_back(
             raise ValueError("a bug")
         return cut(paper_id, *arguments)
 
-    monkeypatch.setattr(resources, "open_workforce", lambda _: InPlace())
+    monkeypatch.setattr(resources, "open_workforce", lambda *_: InPlace())
     monkeypatch.setattr(chunker, "chunk_paper", careless)
     monkeypatch.setattr(chunker, "CHUNKER_VERSION", 98)
 

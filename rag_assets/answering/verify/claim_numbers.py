@@ -47,7 +47,7 @@ _RATIO_BEHIND = re.compile(r"[ -]?fold\b| times\b|(?: [\w-]+){0,3} per\b", re.IG
 _NAME_BEFORE = re.compile(r"(?<=[\w,] )[A-Z]\w* $")
 """A name right before a number; the first word of a sentence does not count."""
 _NAME_CHARS = 40
-_EQUATION = re.compile(r"([^\W\d_]\w*) ?= ?$")
+_EQUATION = re.compile(r"(?<!\w)([^\W\d_]\w*) ?= ?$")
 """The name that an equation before a number gives it: the k of "k = 60"."""
 _FEW, _COUNTED = frozenset(map(str, range(1, 11))), re.compile(r" [^\W\d_]{3,}")
 """A small number before a word may count what the quotes list."""

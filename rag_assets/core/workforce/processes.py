@@ -22,6 +22,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
+from rag_assets.core.incremental import make_folder
 from rag_assets.core.workforce.worker_process import Answer, Failure, Limits
 
 Item = TypeVar("Item")
@@ -204,7 +205,7 @@ class KillableWorker:
 def _opened(log: Path | None) -> contextlib.AbstractContextManager[IO[bytes] | None]:
     if log is None:
         return contextlib.nullcontext()
-    log.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(log.parent)
     return log.open("ab")
 
 

@@ -69,8 +69,9 @@ _DATE = re.compile(
 )
 _ONLY_DATE = re.compile(rf"[^\w()]*(?:{_DATE.pattern}|{_MONTH},? (?:19|20)\d\d)[^\w()]*")
 _AUTHORS_FIELD = re.compile(
-    r"^\W*author(?:\(s\)|s)?:\s*(.{1,2000}?)\s*^\W*[A-Z][\w ()]{2,20}:",
-    re.MULTILINE | re.DOTALL | re.IGNORECASE,
+    r"^[^\w\n]{0,9}author(?:\(s\)|s)?:\s{0,9}"
+    r"(.{1,300}+(?:\n(?![^\w\n]{0,9}[a-z][\w ()]{2,20}:).{1,300}+){0,9}+)\n[^\w\n]{0,9}[a-z][\w ()]{2,20}:",
+    re.MULTILINE | re.IGNORECASE,
 )
 """The field of a cover with the authors, up to the next field."""
 _COUNTED_AUTHORS = re.compile(r"^(\d{1,4}) authors?\b", re.MULTILINE)

@@ -252,7 +252,10 @@ def test_every_limit_is_kept(world: World, monkeypatch: pytest.MonkeyPatch) -> N
         live.client.close()
         with ExitStack() as open_ones:
             for client in range(1, 9):
-                open_ones.enter_context(connected(live.port, client=f"127.0.0.{client}"))
+                busy = open_ones.enter_context(connected(live.port, client=f"127.0.0.{client}"))
+                busy.sendall(
+                    b"POST /api/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n"
+                )
             one_too_many = sent(
                 live.port,
                 b"GET /api/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",

@@ -94,7 +94,7 @@ def test_what_stopped_a_run_is_in_its_report(data: Path) -> None:
     assert not report.is_success
     assert report.assets == ()
     assert message.startswith("blocks: ")
-    assert "parsed_index.parquet does not exist. Materialize `parsed_index` first" in message
+    assert "parsed_index.parquet does not exist. Materialize `parsed_index`: " in message
 
 
 @pytest.mark.parametrize(
