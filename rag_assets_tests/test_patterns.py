@@ -2,8 +2,6 @@
 
 from functools import partial
 
-import pytest
-
 from rag_assets.core.settings.stages import ParseLimits
 from rag_assets.core.workforce.processes import LocalProcesses
 from rag_assets_tests.worst_texts import Use, is_bad, patterns_in_use
@@ -17,14 +15,14 @@ _FOR_SHORT_TEXTS = {
 """Patterns whose callers hand them a piece of bounded length, and which."""
 
 
-def _slow(most_items: int, most_variants: int, timeout_s: float) -> dict[str, str]:
+def _slow() -> dict[str, str]:
     """Name and worst text of the patterns that are not linear."""
-    work = partial(is_bad, most_items=most_items, most_variants=most_variants)
+    work = partial(is_bad, most_items=0, most_variants=0)
     uses = [use for use in patterns_in_use() if use.name not in _FOR_SHORT_TEXTS]
     assert len(uses) > 400, "most patterns were not found, so nothing would be proven"
     processes = LocalProcesses(1)
     try:
-        found = processes.map(work, uses, ParseLimits(timeout_s=timeout_s))
+        found = processes.map(work, uses, ParseLimits(timeout_s=10))
         return {use.name: str(problem) for use, problem in found if problem}
     finally:
         processes.close()
@@ -44,10 +42,4 @@ def test_a_pattern_that_is_not_linear_is_found() -> None:
 def test_each_pattern_takes_a_time_that_grows_with_the_length_of_the_text() -> None:
     """One paper with a word of 200,000 letters, or a page of blanks, would stop all others for
     minutes or hours; no signal ends a search."""
-    assert _slow(0, 0, timeout_s=10) == {}
-
-
-@pytest.mark.whole
-def test_no_pattern_is_slow_for_a_longer_piece_of_what_it_looks_for() -> None:
-    """As above, with every run of up to six items of a pattern, also behind what comes before it."""
-    assert _slow(6, 4, timeout_s=60) == {}
+    assert _slow() == {}
